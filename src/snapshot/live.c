@@ -14,7 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAPS_ROOM = 64 * 1024, COMMAND_ROOM = 4096 };
+enum {
+    MAPS_ROOM = 64 * 1024,
+    COMMAND_ROOM = 4096,
+    CONTENTS_MAX = 64 * 1024,
+};
 
 enum wndl_status wndl_live_open(struct wndl_live *live,
     const struct wndl_live_request *request, struct wndl_error *err)
@@ -66,8 +70,24 @@ static void describe(struct wndl_live *live, struct wndl_snapshot *snapshot)
     snapshot->command = wndl_snapshot_text(snapshot, command);
 }
 
-static bool add_images(struct wndl_live *live, struct wndl_snapshot *snapshot)
+/* The vDSO has no file. Its symbols may be after all that its headers load. */
+static struct wndl_bytes read_contents(
+    const struct wndl_live_reading *r, uint64_t start)
 {
+    const uint64_t end = wndl_live_mapped_end(r, start);
+    const size_t size = end == 0 ? 0 : (size_t)(end - start);
+    if (size == 0 || size > CONTENTS_MAX)
+        return (struct wndl_bytes){0};
+    uint8_t *bytes = wndl_arena_alloc(&r->snapshot->arena, size);
+    if (bytes == NULL || wndl_process_read(r->pid, start, bytes, size) != size)
+        return (struct wndl_bytes){0};
+    return (struct wndl_bytes){bytes, size};
+}
+
+static bool add_images(
+    struct wndl_live *live, const struct wndl_live_reading *r)
+{
+    struct wndl_snapshot *snapshot = r->snapshot;
     const struct wndl_offcpu_code *code = &live->code;
     for (size_t i = 0; i < code->count; i++) {
         struct wndl_snapshot_image *image = wndl_vec_push(&snapshot->images);
@@ -80,6 +100,8 @@ static bool add_images(struct wndl_live *live, struct wndl_snapshot *snapshot)
             .build_id = binary->build_id,
             .module = code->modules[i],
         };
+        if (image->opened == NULL)
+            image->contents = read_contents(r, image->module.start);
     }
     return true;
 }
@@ -187,12 +209,17 @@ static enum wndl_status read_all(struct work *w, struct wndl_error *err)
     return status;
 }
 
-/* The process of that number may be another by now. */
-static bool is_the_same(const struct wndl_live *live)
+/*
+ * The process of that number may be another by now. One that has ended keeps
+ * the number until its parent asks; its first thread alone may also end before
+ * the others.
+ */
+static bool is_still_there(const struct work *w)
 {
     struct wndl_proc_stat stat;
-    return wndl_proc_stat(live->request.pid, &stat) &&
-           stat.start == live->start;
+    return wndl_proc_stat(w->live->request.pid, &stat) &&
+           stat.start == w->live->start &&
+           (stat.state != 'Z' || w->tids.len > 1);
 }
 
 static enum wndl_status start_reading(struct wndl_live *live,
@@ -209,11 +236,11 @@ static enum wndl_status start_reading(struct wndl_live *live,
     r->frames =
         wndl_arena_calloc(&snapshot->arena, r->max_frames, sizeof *r->frames);
     wndl_vec_init(&r->ranges, &snapshot->arena, sizeof(struct wndl_live_range));
-    bool is_whole = add_images(live, snapshot) && r->frames != NULL;
+    if (!read_ranges(r))
+        return WNDL_NOT_FOUND;
+    bool is_whole = add_images(live, r) && r->frames != NULL;
     r->modules = wndl_snapshot_modules(snapshot);
-    if (!is_whole || r->modules == NULL)
-        return WNDL_NOMEM;
-    return read_ranges(r) ? WNDL_OK : WNDL_NOT_FOUND;
+    return is_whole && r->modules != NULL ? WNDL_OK : WNDL_NOMEM;
 }
 
 enum wndl_status wndl_live_read(struct wndl_live *live,
@@ -229,7 +256,7 @@ enum wndl_status wndl_live_read(struct wndl_live *live,
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     if (status == WNDL_OK)
         status = read_all(&w, err);
-    if (status != WNDL_NOT_FOUND && (status != WNDL_OK || is_the_same(live)))
+    if (status != WNDL_NOT_FOUND && (status != WNDL_OK || is_still_there(&w)))
         return status;
     return wndl_fail(
         err, WNDL_NOT_FOUND, "process %d has ended", (int)live->request.pid);

@@ -14,8 +14,7 @@ enum { TRIES = 20, RED_ZONE = 128 };
 
 /* ---- memory */
 
-/* The end of the mapping around `address`; 0: none. */
-static uint64_t mapped_up_to(
+uint64_t wndl_live_mapped_end(
     const struct wndl_live_reading *r, uint64_t address)
 {
     const struct wndl_live_range *all = r->ranges.data;
@@ -29,9 +28,9 @@ static uint64_t mapped_up_to(
 /* Copies the stack from SP's red zone to its end, as far as there is room. */
 static void copy_stack(struct wndl_live_reading *r, uint64_t sp)
 {
-    uint64_t end = mapped_up_to(r, sp);
+    uint64_t end = wndl_live_mapped_end(r, sp);
     r->low = sp - RED_ZONE;
-    if (end != 0 && mapped_up_to(r, r->low) != end)
+    if (end != 0 && wndl_live_mapped_end(r, r->low) != end)
         r->low = sp;
     uint64_t size = end == 0 ? 0 : end - r->low;
     if (size > WNDL_LIVE_COPY)

@@ -32,6 +32,10 @@ struct wndl_live_reading {
     bool out_of_memory;
 };
 
+/* The end of the mapping around `address`; 0: there is none. */
+uint64_t wndl_live_mapped_end(
+    const struct wndl_live_reading *reading, uint64_t address);
+
 /*
  * Reads the state and the stack of a thread, whose tid and name are set. False
  * if it is gone.

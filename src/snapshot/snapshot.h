@@ -12,10 +12,15 @@
 
 #include <windlass/unwind.h>
 
-/* A binary that the process maps. Texts are of the snapshot, or static. */
+/*
+ * A binary that the process maps. Texts are of the snapshot, static, or of what
+ * the snapshot borrows from.
+ */
 struct wndl_snapshot_image {
     const char *path;   /* as the process has it */
     const char *opened; /* where its file can be read; NULL: nowhere */
+    /* The file, if it is in memory only (the vDSO); else empty. */
+    struct wndl_bytes contents;
     struct wndl_bytes build_id;
     struct wndl_remote_module module;
 };

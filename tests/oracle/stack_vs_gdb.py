@@ -13,6 +13,7 @@ import tempfile
 import time
 
 ROUNDS = 6
+SECONDS = 300  # for anything that is waited for
 
 GDB = r"""
 import gdb, json
@@ -32,20 +33,23 @@ json.dump(threads, open("gdb.json", "w"))
 def frames_of_gdb(pid):
     with open("frames.py", "w") as script:
         script.write(GDB)
+    if os.path.exists("gdb.json"):
+        os.remove("gdb.json")
     subprocess.run(
         ["gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off",
          "-iex", "set auto-load off", "-p", str(pid), "-ex",
          "set backtrace limit unlimited", "-ex",
          "set backtrace past-main on", "-x", "frames.py"],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, timeout=120)
+        stderr=subprocess.DEVNULL, timeout=SECONDS)
     with open("gdb.json") as made:
         return {int(t): pcs for t, pcs in json.load(made).items()}
 
 
 def frames_of_windlass(windlass, pid):
     said = subprocess.run([windlass, "stack", "--json", "--wait", "60",
-                           str(pid)], check=True, capture_output=True)
+                           str(pid)], check=True, capture_output=True,
+                          timeout=SECONDS)
     return {t["tid"]: [int(f["address"], 16) for f in t["frames"]]
             for t in json.loads(said.stdout)["threads"]}
 
@@ -58,8 +62,11 @@ def is_stopped(pid):
 
 
 def stop(pid):
+    end = time.monotonic() + SECONDS
     os.kill(pid, signal.SIGSTOP)
     while not is_stopped(pid):
+        if time.monotonic() > end:
+            raise TimeoutError(f"process {pid} does not stop")
         time.sleep(0.01)
 
 
@@ -99,6 +106,7 @@ def main(windlass, sources):
             time.sleep(0.003)
     finally:
         child.kill()
+        child.wait()
     print(f"{equal} frames are equal, {wrong} stacks differ")
     return wrong != 0 or equal < 400 * ROUNDS
 

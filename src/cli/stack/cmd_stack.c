@@ -87,6 +87,7 @@ static bool is_wanted(void *context, uint32_t tid, const char *name)
 struct run {
     const struct stack_options *options;
     struct wndl_symbol_sources sources;
+    struct wndl_kept_symbols kept; /* of --every */
     struct wanted wanted;
     struct wndl_live live;
     struct wndl_snapshot now, before; /* `before`: of the last look */
@@ -271,7 +272,13 @@ static int run_live(struct run *run, const char *const *debug_dirs)
     };
     if (wndl_live_open(&run->live, &request, &err) != WNDL_OK)
         return wndl_cli_fail(&err);
+    if (o->every > 0) {
+        wndl_kept_symbols_init(&run->kept);
+        run->sources.kept = &run->kept;
+    }
     int exit_code = look_on(run);
+    if (o->every > 0)
+        wndl_kept_symbols_close(&run->kept);
     wndl_live_close(&run->live);
     return exit_code;
 }

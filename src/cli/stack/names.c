@@ -4,7 +4,12 @@
 #include "collect/proc/proc.h"
 #include "os/clock.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { MEMORY_PATH = 32 };
 
 static struct wndl_bytes bytes_of(const char *text)
 {
@@ -30,14 +35,40 @@ static bool add_process(
     return true;
 }
 
-static bool add_images(
-    struct wndl_profile *profile, const struct wndl_snapshot *snapshot)
+/* A file in memory: gives a path to contents that have none. Or -1. */
+static int memory_file(struct wndl_bytes contents)
+{
+    int fd = memfd_create("windlass-image", MFD_CLOEXEC);
+    if (fd < 0 ||
+        write(fd, contents.data, contents.size) == (ssize_t)contents.size)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* The path at which an image is read. One of them may be in *memory. */
+static const char *path_of(const struct wndl_snapshot_image *image, int *memory,
+    char room[MEMORY_PATH])
+{
+    if (image->opened != NULL)
+        return image->opened;
+    if (image->contents.size != 0 && *memory < 0)
+        *memory = memory_file(image->contents);
+    if (image->contents.size == 0 || *memory < 0)
+        return image->path;
+    snprintf(room, MEMORY_PATH, "/proc/self/fd/%d", *memory);
+    return room;
+}
+
+static bool add_images(struct wndl_profile *profile,
+    const struct wndl_snapshot *snapshot, int *memory)
 {
     for (size_t i = 0; i < snapshot->images.len; i++) {
         const struct wndl_snapshot_image *from =
             wndl_vec_at(&snapshot->images, i);
         struct wndl_image *image = wndl_vec_push(&profile->images);
-        const char *path = from->opened == NULL ? from->path : from->opened;
+        char room[MEMORY_PATH];
+        const char *path = path_of(from, memory, room);
         if (image == NULL ||
             !wndl_profile_text(profile, bytes_of(path), &image->path) ||
             !wndl_profile_text(profile, from->build_id, &image->build_id))
@@ -87,15 +118,15 @@ static bool add_frames(
     return true;
 }
 
-enum wndl_status wndl_stack_names_find(struct wndl_stack_names *names,
-    const struct wndl_snapshot *snapshot,
+static enum wndl_status find_names(struct wndl_stack_names *names,
+    const struct wndl_snapshot *snapshot, int *memory,
     const struct wndl_symbol_sources *sources, struct wndl_error *err)
 {
     if (!wndl_profile_init(&names->profile, wndl_mem_libc()))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     wndl_map_init(&names->frames, &names->profile.arena);
     bool is_whole = add_process(&names->profile, snapshot) &&
-                    add_images(&names->profile, snapshot) &&
+                    add_images(&names->profile, snapshot, memory) &&
                     add_frames(names, snapshot);
     if (!is_whole || !wndl_symbolized_init(&names->symbolized, &names->profile,
                          wndl_mem_libc())) {
@@ -106,6 +137,18 @@ enum wndl_status wndl_stack_names_find(struct wndl_stack_names *names,
         wndl_symbolize_profile(&names->symbolized, sources, NULL, err);
     if (status != WNDL_OK)
         wndl_stack_names_free(names);
+    return status;
+}
+
+enum wndl_status wndl_stack_names_find(struct wndl_stack_names *names,
+    const struct wndl_snapshot *snapshot,
+    const struct wndl_symbol_sources *sources, struct wndl_error *err)
+{
+    int memory = -1;
+    enum wndl_status status =
+        find_names(names, snapshot, &memory, sources, err);
+    if (memory >= 0)
+        close(memory);
     return status;
 }
 

@@ -23,13 +23,10 @@ refuses 1 'there is no process 2147483647' 2147483647
 
 # A process that has ended, whose parent does not ask.
 start zombie
-until grep -q '^State:	Z' "/proc/$pid/status"; do
-    sleep 0.1
-done
+await 'its child has ended' has_state Z
 parent=$(sed -n 's/^PPid:	//p' "/proc/$pid/status")
 refuses 1 "waits for its parent, process $parent, to ask" "$pid"
-exec 9>&-
-wait
+finish
 
 # Threads of the kernel are seen outside of containers only.
 if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
@@ -39,7 +36,7 @@ fi
 start
 refuses 1 "process $pid has no such thread" --thread nobody "$pid"
 for task in "/proc/$pid/task"/*; do
-    tid=${task##*/}
+    [ "${task##*/}" -eq "$pid" ] || tid=${task##*/}
 done
 refuses 1 "windlass stack $pid --thread $tid" "$tid"
 
@@ -52,8 +49,7 @@ if [ "$(id -u)" -eq 0 ] && have setpriv; then
     [ $status -eq 1 ] || fail "exit status $status for another user"
     grep -q "process $pid belongs to user 0 (root)" said || fail "not said"
 fi
-exec 9>&-
-wait
+finish
 
 # A running thread that a debugger holds cannot be stopped a second time.
 start traced
@@ -63,5 +59,4 @@ status=0
 [ $status -eq 1 ] || fail "exit status $status for a traced process"
 grep -q "(no stack: it runs, and could not be stopped: process $tracer traces" \
     got || fail "the tracer is not said"
-exec 9>&-
-wait
+finish

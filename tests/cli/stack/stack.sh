@@ -28,6 +28,7 @@ is() {
 }
 
 start
+await 'the first thread is blocked' has_state S
 # A thread that waits long for a CPU is no failure here.
 stack --wait 60 "$pid"
 has "Process $pid: ./threads, 6 threads"
@@ -90,27 +91,48 @@ END
 
 # A stopped process is read, and stays stopped.
 kill -STOP "$pid"
-while cat "/proc/$pid/task"/*/status | grep '^State:' | grep -qv 'T (stopped)'; do
-    sleep 0.1
-done
-stack "$pid"
+await 'it is stopped' are_all_stopped
+stack --wait 60 "$pid"
 has '"runner": stopped'
 is runner 'spin run runner'
-[ "$(sed 's/.*) \(.\).*/\1/' "/proc/$pid/stat")" = T ] || fail "it runs again"
+await 'it is stopped again' are_all_stopped
 kill -CONT "$pid"
+reader_sleeps() {
+    for task in "/proc/$pid/task"/*; do
+        [ "$(cat "$task/comm" 2>/dev/null)" != reader ] ||
+            grep -q '^State:	S' "$task/status" || return 1
+    done
+}
+await 'it goes on' reader_sleeps
 
 # Again and again, until it ends: threads that stay where they are, once.
 "$windlass" stack --every 0.1 --thread reader --thread runner --wait 60 \
     "$pid" >got 2>said 9>&- &
 watcher=$!
-tries=0
-until [ "$(grep -c '^Process' got)" -ge 3 ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 600 ] || fail "it does not repeat"
-    sleep 0.1
-done
+has_repeated() {
+    [ "$(grep -c '^Process' got)" -ge 3 ]
+}
+await 'it repeats' has_repeated
+cp got so_far
 exec 9>&-
+# The process has ended, though nobody has asked for its status yet.
+watcher_has_ended() {
+    ! grep -qs '^State:	[^ZX]' "/proc/$watcher/status"
+}
+await 'it ends with the process' watcher_has_ended
 wait $watcher || fail "exit status $? of --every"
+watcher=
+finish
 grep -q "process $pid has ended" said || fail "the end is not said"
-[ "$(grep -c '"reader"' got)" -eq 1 ] || fail "unchanged threads are shown"
-[ "$(grep -c '"runner"' got)" -ge 1 ] || fail "changed threads are not shown"
+[ "$(grep -c '"reader"' so_far)" -eq 1 ] || fail "unchanged threads are shown"
+[ "$(grep -c '"runner"' so_far)" -ge 1 ] ||
+    fail "changed threads are not shown"
+
+# The vDSO's functions have names, though it is in no file.
+start clock
+sees_vdso() {
+    "$windlass" stack --wait 60 "$pid" >got 2>said &&
+        grep -q 'clock_gettime .*\[\[vdso\] +0x[0-9a-f]*\]$' got
+}
+await 'names in the vDSO' sees_vdso
+finish

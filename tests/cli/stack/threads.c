@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads [traced|zombie]: threads that run and that are blocked, each in
- * functions of known names. It prints "ready PID", and ends when its standard
- * input does. With a word it has a child instead, whose number it prints: one
- * that it traces, or one that has ended.
+ * threads [clock|traced|zombie]: threads that run and that are blocked, each in
+ * functions of known names. When all are there it prints "ready PID". It ends
+ * when its standard input does. With a word it does something else: it reads
+ * the clock again and again, or has a child, whose number it prints: one that
+ * it traces, or one that has ended.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile unsigned long sink;
 static int pipes[2];
+static atomic_int spinning;
 
 static inline __attribute__((always_inline)) void add(unsigned long n)
 {
@@ -26,6 +33,7 @@ static inline __attribute__((always_inline)) void add(unsigned long n)
 
 __attribute__((noinline)) static void spin(unsigned long n)
 {
+    atomic_fetch_add(&spinning, 1);
     for (;;)
         add(n++);
 }
@@ -86,9 +94,13 @@ static void *handler(void *unused)
     return unused;
 }
 
+/* The number of a thread that is about to block. */
+static atomic_int reading, polling;
+
 __attribute__((noinline)) static void wait_for_byte(void)
 {
     char byte;
+    atomic_store(&reading, (int)syscall(SYS_gettid));
     if (read(pipes[0], &byte, 1) < 0)
         abort();
     sink++;
@@ -105,36 +117,87 @@ static void *reader(void *unused)
 static void *poller(void *unused)
 {
     struct epoll_event event;
+    const int set = epoll_create1(0);
     pthread_setname_np(pthread_self(), "po\nller");
-    if (epoll_wait(epoll_create1(0), &event, 1, -1) < 0)
+    atomic_store(&polling, (int)syscall(SYS_gettid));
+    if (epoll_wait(set, &event, 1, -1) < 0)
         puts("epoll_wait was interrupted");
     fflush(stdout);
     return unused;
 }
 
+/* After its number is known, a thread sleeps in one call only. */
+static int is_blocked(int tid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+    FILE *file = tid == 0 ? NULL : fopen(path, "r");
+    if (file == NULL)
+        return 0;
+    const size_t size = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[size] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end != NULL && name_end[1] == ' ' && name_end[2] == 'S';
+}
+
+static void wait_for_all(void)
+{
+    const struct timespec turn = {0, 10 * 1000 * 1000};
+    while (atomic_load(&spinning) < 3 || !is_blocked(atomic_load(&reading)) ||
+           !is_blocked(atomic_load(&polling)))
+        nanosleep(&turn, NULL);
+}
+
+/* The child of a process that is killed ends with it. */
+static pid_t fork_child(void)
+{
+    const pid_t parent = getpid();
+    const pid_t child = fork();
+    if (child == 0 &&
+        (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent))
+        _exit(1);
+    return child;
+}
+
+static int say_ready(pid_t pid)
+{
+    printf("ready %d\n", (int)pid);
+    fflush(stdout);
+    while (getchar() != EOF)
+        ;
+    return 0;
+}
+
 static int trace(void)
 {
-    pid_t child = fork();
+    const pid_t child = fork_child();
     if (child == 0)
         run(3);
     if (ptrace(PTRACE_SEIZE, child, NULL, NULL) != 0)
         return 1;
-    printf("ready %d\n", (int)child);
-    fflush(stdout);
-    while (getchar() != EOF)
-        ;
+    (void)say_ready(child);
     return kill(child, SIGKILL);
 }
 
 static int leave_zombie(void)
 {
-    pid_t child = fork();
+    const pid_t child = fork_child();
     if (child == 0)
         _exit(0);
-    printf("ready %d\n", (int)child);
+    return say_ready(child);
+}
+
+static int read_clock(void)
+{
+    struct pollfd input = {.fd = 0, .events = POLLIN};
+    struct timespec now;
+    printf("ready %d\n", (int)getpid());
     fflush(stdout);
-    while (getchar() != EOF)
-        ;
+    while (poll(&input, 1, 0) == 0) {
+        for (int i = 0; i < 1000 * 1000; i++)
+            clock_gettime(CLOCK_MONOTONIC, &now);
+    }
     return 0;
 }
 
@@ -142,6 +205,8 @@ int main(int argc, char **argv)
 {
     static void *(*const bodies[])(void *) = {
         runner, diver, handler, reader, poller};
+    if (argc > 1 && strcmp(argv[1], "clock") == 0)
+        return read_clock();
     if (argc > 1 && strcmp(argv[1], "traced") == 0)
         return trace();
     if (argc > 1 && strcmp(argv[1], "zombie") == 0)
@@ -153,10 +218,6 @@ int main(int argc, char **argv)
         if (pthread_create(&thread, NULL, bodies[i], NULL) != 0)
             return 1;
     }
-    usleep(300 * 1000);
-    printf("ready %d\n", (int)getpid());
-    fflush(stdout);
-    while (getchar() != EOF)
-        ;
-    return 0;
+    wait_for_all();
+    return say_ready(getpid());
 }
