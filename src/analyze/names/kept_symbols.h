@@ -22,7 +22,7 @@ void wndl_kept_symbols_init(struct wndl_kept_symbols *kept);
 /* Closes all of them. */
 void wndl_kept_symbols_close(struct wndl_kept_symbols *kept);
 
-/* The symbolizer of that path and build-id (empty: none); NULL: none is kept. */
+/* The symbolizer of that path and build-id (empty: none); NULL: not kept. */
 struct wndl_symbolizer *wndl_kept_symbols_find(
     const struct wndl_kept_symbols *kept, const char *path,
     struct wndl_bytes build_id);
