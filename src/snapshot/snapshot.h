@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * snapshot: the stacks of all threads of a process at one moment, as plain
- * data, which live.h makes. It must not know functions and lines: the command
- * asks for those.
+ * data, which live.h and core.h make. It must not know functions and lines: the
+ * command asks for those.
  */
 #ifndef WNDL_SNAPSHOT_SNAPSHOT_H
 #define WNDL_SNAPSHOT_SNAPSHOT_H
 
+#include "base/status.h"
 #include "base/vec.h"
 #include "snapshot/regs.h"
 
@@ -21,6 +22,7 @@ struct wndl_snapshot_image {
     const char *opened; /* where its file can be read; NULL: nowhere */
     /* The file, if it is in memory only (the vDSO); else empty. */
     struct wndl_bytes contents;
+    const char *trouble; /* why its file is not used; NULL: it is */
     struct wndl_bytes build_id;
     struct wndl_remote_module module;
 };
@@ -57,6 +59,15 @@ enum wndl_thread_state {
     WNDL_THREAD_ENDED,   /* it has no stack any more */
 };
 
+/* The signal that a core file is of. */
+struct wndl_snapshot_signal {
+    int32_t number; /* 0: not known */
+    int32_t code;   /* si_code (sigaction(2)) */
+    bool has_address, has_sender;
+    uint64_t address;      /* si_addr */
+    uint32_t sender, user; /* si_pid and si_uid */
+};
+
 struct wndl_snapshot_thread {
     uint32_t tid;
     const char *name; /* "": not known */
@@ -66,9 +77,11 @@ struct wndl_snapshot_thread {
     struct wndl_snapshot_frame *frames; /* innermost first */
     size_t frame_count;
     enum wndl_walk_end end;
-    const char *trouble;          /* why it has no stack; NULL: it has one */
-    struct wndl_thread_regs regs; /* of one that was stopped */
+    uint64_t unread;     /* no memory was there, and the walk ended; 0: none */
+    const char *trouble; /* why it has no stack; NULL: it has one */
+    struct wndl_thread_regs regs; /* of one that was stopped, or of a core */
     uint64_t stopped_ns;          /* for so long we stopped it; 0: not at all */
+    bool is_first; /* of a core: it got the signal, if there was one */
 };
 
 struct wndl_snapshot {
@@ -76,7 +89,10 @@ struct wndl_snapshot {
     uint32_t pid;
     uint16_t machine; /* EM_* */
     const char *executable;
-    const char *command;      /* its arguments, separated by blanks */
+    const char *command; /* its arguments, separated by blanks */
+    const char *core;    /* the core file; NULL: the process runs */
+    struct wndl_snapshot_signal signal; /* of a core */
+    struct wndl_error damage; /* of a core: the first loss; or status OK */
     struct wndl_vec images;   /* struct wndl_snapshot_image, by address */
     struct wndl_vec threads;  /* struct wndl_snapshot_thread */
     uint32_t ended_meanwhile; /* threads that were gone before they were read */

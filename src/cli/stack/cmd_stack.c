@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass stack: the stacks of a process now. */
+/* windlass stack: the stacks of a process now, or of a core file. */
 #include "cli/core/command.h"
 #include "cli/core/output.h"
 #include "cli/shared/debug_dirs.h"
 #include "cli/shared/symbol_options.h"
 #include "cli/stack/show.h"
 #include "rec/filter.h"
+#include "snapshot/core.h"
 #include "snapshot/live.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { MOST_FRAMES = 1000 * 1000 };
 
 struct stack_options {
+    const char *core; /* NULL: a process that runs */
     struct wndl_option_list threads;
     bool json, raw;
     double wait;  /* seconds */
@@ -25,6 +28,10 @@ struct stack_options {
 };
 
 static const struct wndl_option option_table[] = {
+    {0, "core", "CORE", NULL, NULL, NULL,
+        "show the stacks in this core file instead, or in the last one that "
+        "coredumpctl has of the process of that number",
+        WNDL_OPT_TEXT, offsetof(struct stack_options, core)},
     {'t', "thread", "THREAD", NULL, NULL, NULL,
         "show the threads with this number, or with this text in their name "
         "('main' is the first one); may be repeated",
@@ -52,6 +59,8 @@ static const struct wndl_example examples[] = {
     {"windlass stack $(pidof server)", "show what a server does now"},
     {"windlass stack --thread worker --every 1 $(pidof server)",
         "watch the threads that have 'worker' in their name"},
+    {"windlass stack --core core.4711 ./server",
+        "show where a server has crashed"},
     {NULL, NULL},
 };
 
@@ -136,6 +145,15 @@ static void mark_incomplete(const struct wndl_snapshot *snapshot)
     }
 }
 
+/* The output lacks what the core has lost. */
+static void say_damage(const struct wndl_snapshot *snapshot)
+{
+    if (snapshot->damage.status == WNDL_OK)
+        return;
+    wndl_cli_fail(&snapshot->damage);
+    wndl_cli_incomplete();
+}
+
 static int print(struct run *run, const struct wndl_stack_names *names)
 {
     struct wndl_buf out;
@@ -157,6 +175,7 @@ static int print(struct run *run, const struct wndl_stack_names *names)
     }
     wndl_buf_free(&out);
     mark_incomplete(&run->now);
+    say_damage(&run->now);
     return failed ? wndl_cli_error("out of memory") : wndl_cli_flush();
 }
 
@@ -257,16 +276,20 @@ static bool read_pid(const char *text, pid_t *pid)
            number == *pid;
 }
 
-static int run_live(struct run *run, const char *const *debug_dirs)
+static size_t max_frames(const struct stack_options *o)
+{
+    return o->max_frames < MOST_FRAMES ? (size_t)o->max_frames : MOST_FRAMES;
+}
+
+static int run_live(struct run *run)
 {
     const struct stack_options *o = run->options;
     struct wndl_error err = {0};
     const struct wndl_live_request request = {
         .pid = run->wanted.pid,
         .wait_ns = (uint64_t)(o->wait * 1e9),
-        .max_frames =
-            o->max_frames < MOST_FRAMES ? (size_t)o->max_frames : MOST_FRAMES,
-        .debug_dirs = debug_dirs,
+        .max_frames = max_frames(o),
+        .debug_dirs = run->sources.debug_dirs,
         .is_wanted = is_wanted,
         .context = &run->wanted,
     };
@@ -283,32 +306,86 @@ static int run_live(struct run *run, const char *const *debug_dirs)
     return exit_code;
 }
 
+/* ---- a core */
+
+static int show_core(struct run *run, struct wndl_core *core)
+{
+    struct wndl_error err = {0};
+    wndl_snapshot_init(&run->now);
+    int exit_code = WNDL_EXIT_FAILURE;
+    if (wndl_core_read(core, &run->now, &err) != WNDL_OK)
+        wndl_cli_fail(&err);
+    else if (run->wanted.seen == 0)
+        wndl_cli_error("%s has no such thread", run->options->core);
+    else
+        exit_code = show_now(run);
+    wndl_snapshot_free(&run->now);
+    return exit_code;
+}
+
+static int run_core(struct run *run, const char *program)
+{
+    struct wndl_core core;
+    struct wndl_error err = {0};
+    const struct wndl_core_request request = {
+        .path = run->options->core,
+        .program = program,
+        .max_frames = max_frames(run->options),
+        .debug_dirs = run->sources.debug_dirs,
+        .is_wanted = is_wanted,
+        .context = &run->wanted,
+    };
+    if (wndl_core_open(&core, &request, &err) != WNDL_OK)
+        return wndl_cli_fail(&err);
+    run->wanted.pid = (pid_t)core.notes.pid;
+    int exit_code = show_core(run, &core);
+    wndl_core_close(&core);
+    return exit_code;
+}
+
+/* ---- */
+
+static int refuse_operand(const char *text)
+{
+    const bool is_file = access(text, F_OK) == 0;
+    wndl_cli_error("'%s' is not the number of a process%s; see 'windlass "
+                   "stack --help'",
+        text, is_file ? " (--core reads a core file)" : "");
+    return WNDL_EXIT_USAGE;
+}
+
 static int run_stack(const void *options, struct wndl_operands operands)
 {
     const struct stack_options *o = options;
     struct wndl_debug_dirs dirs;
     struct wndl_symbolizer_cache cache;
     struct run run = {.options = o, .wanted = {.patterns = &o->threads}};
-    if (!read_pid(operands.texts[0], &run.wanted.pid)) {
-        wndl_cli_error("'%s' is not the number of a process; see 'windlass "
-                       "stack --help'",
-            operands.texts[0]);
+    const char *operand = operands.count == 0 ? NULL : operands.texts[0];
+    if (o->core == NULL && operand == NULL) {
+        wndl_cli_error("PID is missing; see 'windlass stack --help'");
         return WNDL_EXIT_USAGE;
     }
+    if (o->core != NULL && o->every > 0) {
+        wndl_cli_error("--every is of no use with --core; see 'windlass stack "
+                       "--help'");
+        return WNDL_EXIT_USAGE;
+    }
+    if (o->core == NULL && !read_pid(operand, &run.wanted.pid))
+        return refuse_operand(operand);
     wndl_debug_dirs_init(&dirs, &o->symbols.debug_dirs);
     run.sources = (struct wndl_symbol_sources){
         .debug_dirs = dirs.list,
         .debuginfod = wndl_asks_debuginfod(&o->symbols),
         .cache = wndl_symbol_cache(&o->symbols, &cache),
     };
-    return run_live(&run, dirs.list);
+    return o->core == NULL ? run_live(&run) : run_core(&run, operand);
 }
 
 const struct wndl_command wndl_cmd_stack = {
     .name = "stack",
     .group = WNDL_GROUP_RECORD,
-    .summary = "show the stacks of a process now",
-    .operands = "PID",
+    .summary = "show the stacks of a process now, or of a core file",
+    .operands = "[PID | --core CORE [PROGRAM]]",
     .description =
         "Shows the stack of each thread of a process, with inlined functions; "
         "whether it runs, or the system call in which it is blocked, and the "
@@ -322,11 +399,15 @@ const struct wndl_command wndl_cmd_stack = {
         "After a stack that does not reach its start, a line says why. If a "
         "thread has no stack, a line says why, and the exit status is 1.\n\n"
         "The rights are those of a debugger (ptrace(2)): the process must be "
-        "the user's own, or the user root.",
+        "the user's own, or the user root.\n\n"
+        "With --core it reads a core file, which gzip, zstd, lz4 or xz may "
+        "have compressed: the signal and its address, the thread that got it "
+        "first, with its registers. Binaries are used if they have the "
+        "build-ids that the core has. Their names come from debug files as "
+        "always; PROGRAM is for a program that is elsewhere by now.",
     .options = option_table,
     .options_size = sizeof(struct stack_options),
     .examples = examples,
-    .min_operands = 1,
     .max_operands = 1,
     .run = run_stack,
 };

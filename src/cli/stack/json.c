@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
 #include "cli/stack/show.h"
+#include "cli/stack/signal.h"
 #include "model/certainty.h"
 
 #include <inttypes.h>
@@ -84,6 +85,68 @@ static void add_call(
     wndl_buf_printf(out, "],\"files_left_out\":%zu}", call->files_left_out);
 }
 
+static void add_registers(
+    const struct wndl_thread_regs *regs, struct wndl_buf *out)
+{
+    const char *name;
+    wndl_buf_text(out, ",\"registers\":{");
+    for (size_t i = 0; (name = wndl_regs_name(regs->machine, i)) != NULL; i++)
+        wndl_buf_printf(out, "%s\"%s\":\"0x%" PRIx64 "\"", i == 0 ? "" : ",",
+            name, regs->word[i]);
+    wndl_buf_byte(out, '}');
+}
+
+static void add_signal(
+    const struct wndl_snapshot_signal *signal, struct wndl_buf *out)
+{
+    char name[WNDL_SIGNAL_NAME];
+    wndl_buf_printf(
+        out, ",\"signal\":{\"number\":%" PRId32 ",", signal->number);
+    add_text(out, "name", wndl_signal_name(signal->number, name));
+    wndl_buf_printf(out, ",\"code\":%" PRId32, signal->code);
+    if (signal->has_address)
+        wndl_buf_printf(out, ",\"address\":\"0x%" PRIx64 "\"", signal->address);
+    if (signal->has_sender)
+        wndl_buf_printf(out, ",\"sender\":%" PRIu32 ",\"user\":%" PRIu32,
+            signal->sender, signal->user);
+    wndl_buf_byte(out, '}');
+}
+
+static void add_missing(const struct wndl_snapshot *s, struct wndl_buf *out)
+{
+    const char *head = "";
+    wndl_buf_text(out, ",\"not_used\":[");
+    for (size_t i = 0; i < s->images.len; i++) {
+        const struct wndl_snapshot_image *image = wndl_vec_at(&s->images, i);
+        if (image->trouble == NULL || !wndl_stack_has_frames(s, i))
+            continue;
+        wndl_buf_printf(out, "%s{", head);
+        add_text(out, "path", image->path);
+        wndl_buf_byte(out, ',');
+        add_text(out, "why", image->trouble);
+        wndl_buf_byte(out, '}');
+        head = ",";
+    }
+    wndl_buf_byte(out, ']');
+}
+
+/* The members that a core file alone has. */
+static void add_core(const struct wndl_snapshot *s, struct wndl_buf *out)
+{
+    char text[600];
+    if (s->core == NULL)
+        return;
+    wndl_buf_byte(out, ',');
+    add_text(out, "core", s->core);
+    if (s->signal.number != 0)
+        add_signal(&s->signal, out);
+    if (s->damage.status != WNDL_OK) {
+        wndl_buf_byte(out, ',');
+        add_text(out, "damage", wndl_error_text(&s->damage, text, sizeof text));
+    }
+    add_missing(s, out);
+}
+
 static void add_thread(const struct wndl_stack_show *show,
     const struct wndl_snapshot_thread *thread, struct wndl_buf *out)
 {
@@ -101,6 +164,10 @@ static void add_thread(const struct wndl_stack_show *show,
         wndl_buf_byte(out, ',');
         add_text(out, "end", wndl_walk_end_text(thread->end));
     }
+    if (thread->unread != 0)
+        wndl_buf_printf(out, ",\"unread\":\"0x%" PRIx64 "\"", thread->unread);
+    if (thread->is_first)
+        add_registers(&thread->regs, out);
     wndl_buf_text(out, ",\"frames\":[");
     for (size_t i = 0; i < thread->frame_count; i++) {
         wndl_buf_text(out, i == 0 ? "\n" : ",\n");
@@ -118,6 +185,7 @@ void wndl_stack_json(const struct wndl_stack_show *show, struct wndl_buf *out)
     add_text(out, "executable", s->executable);
     wndl_buf_byte(out, ',');
     add_text(out, "command", s->command);
+    add_core(s, out);
     wndl_buf_printf(out, ",\"ended_meanwhile\":%" PRIu32 ",\"threads\":[",
         s->ended_meanwhile);
     for (size_t i = 0; i < s->threads.len; i++) {

@@ -16,20 +16,24 @@ static struct wndl_bytes bytes_of(const char *text)
     return (struct wndl_bytes){(const uint8_t *)text, strlen(text)};
 }
 
-/* Files of generated code count if they were written after its start. */
+/*
+ * Files of generated code count if they were written after its start. Those of
+ * the process of a core file may be another's by now: it has no number here.
+ */
 static bool add_process(
     struct wndl_profile *profile, const struct wndl_snapshot *snapshot)
 {
     struct wndl_proc_stat stat;
+    const bool is_live = snapshot->core == NULL;
     struct wndl_process *process = wndl_vec_push(&profile->processes);
     if (process == NULL)
         return false;
     *process = (struct wndl_process){
         .parent = WNDL_NO_INDEX,
-        .pid = snapshot->pid,
+        .pid = is_live ? snapshot->pid : 0,
         .executable = bytes_of(snapshot->executable),
     };
-    if (wndl_proc_stat((pid_t)snapshot->pid, &stat))
+    if (is_live && wndl_proc_stat((pid_t)snapshot->pid, &stat))
         profile->realtime =
             wndl_clock_realtime_ns() - wndl_proc_age(stat.start);
     return true;
@@ -46,7 +50,10 @@ static int memory_file(struct wndl_bytes contents)
     return -1;
 }
 
-/* The path at which an image is read. One of them may be in *memory. */
+/*
+ * The path at which an image is read. One of them may be in *memory. A file
+ * that is not the one that was mapped has no names for it.
+ */
 static const char *path_of(const struct wndl_snapshot_image *image, int *memory,
     char room[MEMORY_PATH])
 {
@@ -55,7 +62,7 @@ static const char *path_of(const struct wndl_snapshot_image *image, int *memory,
     if (image->contents.size != 0 && *memory < 0)
         *memory = memory_file(image->contents);
     if (image->contents.size == 0 || *memory < 0)
-        return image->path;
+        return image->trouble == NULL ? image->path : "";
     snprintf(room, MEMORY_PATH, "/proc/self/fd/%d", *memory);
     return room;
 }

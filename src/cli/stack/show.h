@@ -16,6 +16,16 @@ struct wndl_stack_show {
 /* Appends the snapshot as text (docs/stack.md). */
 void wndl_stack_text(const struct wndl_stack_show *show, struct wndl_buf *out);
 
+/*
+ * Why the files of binaries that frames are in are not used, line by line, each
+ * after `head`.
+ */
+void wndl_stack_troubles(const struct wndl_snapshot *snapshot, const char *head,
+    struct wndl_buf *out);
+
+/* Whether a frame of any thread is in that image. */
+bool wndl_stack_has_frames(const struct wndl_snapshot *snapshot, size_t image);
+
 /* Appends one thread of it as text. */
 void wndl_stack_text_thread(const struct wndl_stack_show *show,
     const struct wndl_snapshot_thread *thread, struct wndl_buf *out);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/stack/show.h"
+#include "cli/stack/signal.h"
 #include "model/certainty.h"
 
+#include <elf.h>
 #include <inttypes.h>
 
 const char *wndl_stack_state(enum wndl_thread_state state)
@@ -86,6 +88,32 @@ static void add_state(
         wndl_buf_text(out, ", not interruptible");
 }
 
+/* The signal follows the state of the thread that got it. */
+static void add_signal(const struct wndl_stack_show *show,
+    const struct wndl_snapshot_thread *thread, struct wndl_buf *out)
+{
+    char name[WNDL_SIGNAL_NAME];
+    const int32_t number = show->snapshot->signal.number;
+    if (thread->is_first && number != 0)
+        wndl_buf_printf(out, ", got %s", wndl_signal_name(number, name));
+}
+
+static void add_registers(
+    const struct wndl_thread_regs *regs, struct wndl_buf *out)
+{
+    enum { IN_A_LINE = 3, WIDE = 16, NARROW = 8 };
+    const bool is_narrow = regs->machine == EM_386 || regs->machine == EM_ARM;
+    const char *name = wndl_regs_name(regs->machine, 0);
+    for (size_t i = 0; name != NULL; i++) {
+        wndl_buf_printf(out, "%s%-8s 0x%0*" PRIx64,
+            i % IN_A_LINE == 0 ? "    " : "  ", name, is_narrow ? NARROW : WIDE,
+            regs->word[i]);
+        name = wndl_regs_name(regs->machine, i + 1);
+        if (name == NULL || (i + 1) % IN_A_LINE == 0)
+            wndl_buf_byte(out, '\n');
+    }
+}
+
 /* ---- frames */
 
 static void add_where(const struct wndl_stack_show *show,
@@ -135,6 +163,18 @@ static void add_frame(const struct wndl_stack_show *show, size_t number,
     }
 }
 
+/* Why the stack does not reach its start. */
+static void add_reason(
+    const struct wndl_snapshot_thread *thread, struct wndl_buf *out)
+{
+    wndl_buf_printf(
+        out, "    (not complete: %s", wndl_walk_end_text(thread->end));
+    if (thread->unread != 0)
+        wndl_buf_printf(
+            out, ", the core has no memory at 0x%" PRIx64, thread->unread);
+    wndl_buf_text(out, ")\n");
+}
+
 static void add_end(
     const struct wndl_snapshot_thread *thread, struct wndl_buf *out)
 {
@@ -146,8 +186,7 @@ static void add_end(
     else if (thread->end == WNDL_END_FP_ROOT)
         wndl_buf_text(out, "    (no rules confirm that this is all)\n");
     else if (thread->end != WNDL_END_COMPLETE)
-        wndl_buf_printf(
-            out, "    (not complete: %s)\n", wndl_walk_end_text(thread->end));
+        add_reason(thread, out);
 }
 
 void wndl_stack_text_thread(const struct wndl_stack_show *show,
@@ -157,6 +196,7 @@ void wndl_stack_text_thread(const struct wndl_stack_show *show,
     add_name(out, thread->name);
     wndl_buf_text(out, "\": ");
     add_state(thread, out);
+    add_signal(show, thread, out);
     wndl_buf_byte(out, '\n');
     for (size_t i = 0; i < thread->frame_count; i++)
         add_frame(show, i + 1, &thread->frames[i], out);
@@ -164,6 +204,52 @@ void wndl_stack_text_thread(const struct wndl_stack_show *show,
         wndl_buf_printf(out, "    (no stack: %s)\n", thread->trouble);
     else if (thread->state != WNDL_THREAD_ENDED)
         add_end(thread, out);
+    if (thread->is_first)
+        add_registers(&thread->regs, out);
+}
+
+/* ---- all of it */
+
+bool wndl_stack_has_frames(const struct wndl_snapshot *snapshot, size_t image)
+{
+    for (size_t i = 0; i < snapshot->threads.len; i++) {
+        const struct wndl_snapshot_thread *thread =
+            wndl_vec_at(&snapshot->threads, i);
+        for (size_t k = 0; k < thread->frame_count; k++) {
+            if (thread->frames[k].image == image + 1)
+                return true;
+        }
+    }
+    return false;
+}
+
+void wndl_stack_troubles(const struct wndl_snapshot *snapshot, const char *head,
+    struct wndl_buf *out)
+{
+    for (size_t i = 0; i < snapshot->images.len; i++) {
+        const struct wndl_snapshot_image *image =
+            wndl_vec_at(&snapshot->images, i);
+        if (image->trouble == NULL || !wndl_stack_has_frames(snapshot, i))
+            continue;
+        wndl_buf_text(out, head);
+        add_name(out, image->path);
+        wndl_buf_printf(out, " is not used: %s\n", image->trouble);
+    }
+}
+
+static void add_core(const struct wndl_snapshot *s, struct wndl_buf *out)
+{
+    if (s->core != NULL) {
+        wndl_buf_text(out, "Core: ");
+        add_name(out, s->core);
+        wndl_buf_byte(out, '\n');
+    }
+    if (s->signal.number != 0) {
+        wndl_buf_text(out, "Signal: ");
+        wndl_signal_text(&s->signal, s->pid, out);
+        wndl_buf_byte(out, '\n');
+    }
+    wndl_stack_troubles(s, "Binary: ", out);
 }
 
 static void add_head(const struct wndl_stack_show *show, struct wndl_buf *out)
@@ -176,6 +262,7 @@ static void add_head(const struct wndl_stack_show *show, struct wndl_buf *out)
     if (s->ended_meanwhile != 0)
         wndl_buf_printf(out, "Ended meanwhile: %" PRIu32 " thread%s\n",
             s->ended_meanwhile, s->ended_meanwhile == 1 ? "" : "s");
+    add_core(s, out);
 }
 
 void wndl_stack_text(const struct wndl_stack_show *show, struct wndl_buf *out)
