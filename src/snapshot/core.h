@@ -20,6 +20,9 @@ struct wndl_core_request {
     const char *program; /* the file of the program; NULL: as the core says */
     size_t max_frames;
     const char *const *debug_dirs; /* as in obj/find/debugfile.h */
+    /* NULL, or sets `path`, of `size` bytes, to a file with that build-id.
+     * False: there is none. */
+    bool (*fetch)(struct wndl_bytes build_id, char *path, size_t size);
     /* Whether the thread is wanted; `context` is the first argument. */
     bool (*is_wanted)(void *context, uint32_t tid, const char *name);
     void *context;

@@ -260,6 +260,16 @@ static void try_dirs(struct search *s, const char *const *dirs)
     }
 }
 
+/* The last resort, which may take long. */
+static void try_fetched(struct search *s)
+{
+    const struct wndl_core_request *request = &s->core->request;
+    char path[PATH_MAX];
+    if (!s->is_found && !s->out_of_memory && request->fetch != NULL &&
+        s->build_id.size != 0 && request->fetch(s->build_id, path, sizeof path))
+        try_file(s, path);
+}
+
 /* Its frames are in it, though nothing else is known. */
 static void take_without_file(struct search *s)
 {
@@ -279,6 +289,7 @@ static void find_binary(struct search *s)
     const struct wndl_core_request *request = &s->core->request;
     try_file(s, s->path);
     try_dirs(s, request->debug_dirs);
+    try_fetched(s);
     if (!s->is_found && !s->out_of_memory)
         take_without_file(s);
 }

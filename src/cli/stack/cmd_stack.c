@@ -8,6 +8,7 @@
 #include "rec/filter.h"
 #include "snapshot/core.h"
 #include "snapshot/live.h"
+#include "symbolize/files/debuginfod.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -323,6 +324,11 @@ static int show_core(struct run *run, struct wndl_core *core)
     return exit_code;
 }
 
+static bool fetch_binary(struct wndl_bytes build_id, char *path, size_t size)
+{
+    return wndl_debuginfod_fetch_binary(build_id, path, size, NULL) == WNDL_OK;
+}
+
 static int run_core(struct run *run, const char *program)
 {
     struct wndl_core core;
@@ -332,6 +338,7 @@ static int run_core(struct run *run, const char *program)
         .program = program,
         .max_frames = max_frames(run->options),
         .debug_dirs = run->sources.debug_dirs,
+        .fetch = run->sources.debuginfod ? fetch_binary : NULL,
         .is_wanted = is_wanted,
         .context = &run->wanted,
     };
