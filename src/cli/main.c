@@ -31,6 +31,7 @@ static const struct wndl_command *const commands[] = {
     &wndl_cmd_record,
     &wndl_cmd_heap,
     &wndl_cmd_ctl,
+    &wndl_cmd_stack,
     &wndl_cmd_doctor,
     &wndl_cmd_report,
     &wndl_cmd_diff,

@@ -16,6 +16,7 @@ struct work {
     struct wndl_symbolized *s;
     uint32_t module;
     struct wndl_symbolizer *symbols;
+    bool are_kept; /* `symbols` stay open */
     struct wndl_extents extents;
     bool extents_open;
     const struct wndl_log *log;
@@ -197,17 +198,13 @@ static void note_lack(
         wndl_error_set_file(&s->lack, path);
 }
 
-static bool open_image(
-    struct work *w, const struct wndl_symbol_sources *sources)
+/* Opens the symbols, or finds those that are kept. */
+static enum wndl_status open_symbols(struct work *w, const char *path,
+    const struct wndl_symbol_sources *sources, struct wndl_error *err)
 {
     const struct wndl_image *image =
         wndl_vec_at(&w->s->profile->images, w->module);
-    struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
-    const char *path = wndl_intern_text(&w->s->strings, module->path);
-    module->state = WNDL_SYMBOLS_NOWHERE;
-    if (path[0] != '/')
-        return true;
-    struct wndl_symbolizer_options options = {
+    const struct wndl_symbolizer_options options = {
         .size = sizeof options,
         .debug_dirs = sources->debug_dirs,
         .debuginfod = sources->debuginfod,
@@ -215,9 +212,30 @@ static bool open_image(
         .build_id = image->build_id.size == 0 ? NULL : image->build_id.data,
         .build_id_size = image->build_id.size,
     };
-    struct wndl_error err = {0};
+    if (sources->kept != NULL)
+        w->symbols =
+            wndl_kept_symbols_find(sources->kept, path, image->build_id);
+    w->are_kept = w->symbols != NULL;
+    if (w->are_kept)
+        return WNDL_OK;
     enum wndl_status status = wndl_symbolizer_open_with(
-        w->s->arena.mem, path, &options, &w->symbols, &err);
+        w->s->arena.mem, path, &options, &w->symbols, err);
+    w->are_kept =
+        status == WNDL_OK && sources->kept != NULL &&
+        wndl_kept_symbols_add(sources->kept, path, image->build_id, w->symbols);
+    return status;
+}
+
+static bool open_image(
+    struct work *w, const struct wndl_symbol_sources *sources)
+{
+    struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
+    const char *path = wndl_intern_text(&w->s->strings, module->path);
+    module->state = WNDL_SYMBOLS_NOWHERE;
+    if (path[0] != '/')
+        return true;
+    struct wndl_error err = {0};
+    enum wndl_status status = open_symbols(w, path, sources, &err);
     if (status == WNDL_OK)
         return true;
     char text[320];
@@ -284,7 +302,8 @@ static bool close_image(struct work *w)
             sound ? "unsupported" : "damaged", info.units_damaged, text);
         kept = wndl_symbolized_text(w->s, text, &module->detail);
     }
-    wndl_symbolizer_close(w->symbols);
+    if (!w->are_kept)
+        wndl_symbolizer_close(w->symbols);
     w->symbols = NULL;
     return kept;
 }

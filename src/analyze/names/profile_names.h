@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * symbolize: finds the names of a profile's frames in the symbols of each
- * image. Each distinct frame is looked up once; one image is open at a time.
+ * image. Each distinct frame is looked up once; one image is open at a time,
+ * unless symbolizers are to be kept.
  */
 #ifndef WNDL_ANALYZE_NAMES_PROFILE_NAMES_H
 #define WNDL_ANALYZE_NAMES_PROFILE_NAMES_H
 
+#include "analyze/names/kept_symbols.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "model/symbolized.h"
@@ -17,6 +19,9 @@ struct wndl_symbol_sources {
     const char *const *debug_dirs;
     bool debuginfod;
     const struct wndl_symbolizer_cache *cache;
+    /* NULL, or where symbolizers are looked for, and stay open, for more
+     * profiles. */
+    struct wndl_kept_symbols *kept;
 };
 
 /*

@@ -19,6 +19,9 @@
 #define ATTACH                                                                 \
     "is not a command; the nearest is 'windlass record -- COMMAND': a "        \
     "program is recorded from its start"
+#define NOW                                                                    \
+    "is not a command; the nearest is 'windlass stack PID', the stacks of a "  \
+    "process now"
 #define EVENTS                                                                 \
     "is not a command; the nearest is 'windlass record -- COMMAND', which "    \
     "samples CPU time and waits; windlass counts no other events"
@@ -49,6 +52,11 @@ static const struct habit {
     {"flamegraph", FLAMES},
     {"flame", FLAMES},
     {"attach", ATTACH},
+    {"pstack", NOW},
+    {"gstack", NOW},
+    {"backtrace", NOW},
+    {"bt", NOW},
+    {"where", NOW},
     {"trace", EVENTS},
     {"sched", WAITS},
     {"timechart", OPENED},

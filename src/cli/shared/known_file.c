@@ -182,9 +182,8 @@ static const struct known *by_magic(struct wndl_bytes bytes)
 
 static const struct known *by_elf_type(struct wndl_bytes bytes)
 {
-    static const struct known core = {"a core dump",
-        "try: gdb PROGRAM FILE; 'windlass record -- PROGRAM' makes a recording",
-        0};
+    static const struct known core = {
+        "a core dump", "'windlass stack --core FILE' shows its stacks", 0};
     static const struct known object = {"an ELF object file", BINARY, 0};
     static const struct known program = {
         "an ELF program or library", BINARY, 0};

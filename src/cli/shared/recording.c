@@ -46,8 +46,11 @@ static enum wndl_status find_names(struct wndl_cli_recording *loaded,
     struct wndl_debug_dirs dirs;
     wndl_debug_dirs_init(&dirs, &symbols->debug_dirs);
     struct wndl_symbolizer_cache cache;
-    const struct wndl_symbol_sources sources = {dirs.list,
-        wndl_asks_debuginfod(symbols), wndl_symbol_cache(symbols, &cache)};
+    const struct wndl_symbol_sources sources = {
+        .debug_dirs = dirs.list,
+        .debuginfod = wndl_asks_debuginfod(symbols),
+        .cache = wndl_symbol_cache(symbols, &cache),
+    };
     if (!wndl_symbolized_init(
             &loaded->symbolized, &loaded->profile, wndl_mem_libc()))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");

@@ -149,8 +149,7 @@ static bool take_object(struct wndl_binaries *binaries,
            take_section(arena, object, ".eh_frame_hdr", &binary->eh_frame_hdr);
 }
 
-/* The cached binary; NULL for a file that we cannot use. */
-static struct wndl_binary *binary_of(
+struct wndl_binary *wndl_binaries_of_bytes(
     struct wndl_binaries *binaries, struct wndl_bytes bytes, const char *name)
 {
     struct wndl_arena *arena = &binaries->arena;
@@ -173,9 +172,19 @@ static struct wndl_binary *open_file(
     struct wndl_file file;
     if (wndl_file_open(place->open, &file, NULL) != WNDL_OK)
         return NULL;
-    struct wndl_binary *binary = binary_of(binaries, file.bytes, place->name);
+    struct wndl_binary *binary =
+        wndl_binaries_of_bytes(binaries, file.bytes, place->name);
     wndl_file_close(&file);
     return binary;
+}
+
+static void note_opened(struct wndl_binaries *binaries,
+    struct wndl_binary *binary, const struct place *place)
+{
+    if (binary == NULL || binary->opened != NULL)
+        return;
+    binary->opened =
+        wndl_arena_copy(&binaries->arena, place->open, strlen(place->open));
 }
 
 /* The kernel's own, in memory only. */
@@ -189,7 +198,8 @@ static struct wndl_binary *read_vdso(struct wndl_binaries *binaries, pid_t pid,
     if (bytes == NULL ||
         wndl_process_read(pid, mapping->start, bytes, size) != size)
         return NULL;
-    return binary_of(binaries, (struct wndl_bytes){bytes, size}, vdso);
+    return wndl_binaries_of_bytes(
+        binaries, (struct wndl_bytes){bytes, size}, vdso);
 }
 
 /* ---- the cache */
@@ -242,6 +252,7 @@ static struct wndl_binary *get_file(struct wndl_binaries *binaries, pid_t pid,
         find(binaries, key, sizeof place.identity + size, &is_new);
     if (found != NULL && is_new)
         *found = open_file(binaries, &place);
+    note_opened(binaries, found == NULL ? NULL : *found, &place);
     return found == NULL ? NULL : *found;
 }
 
@@ -252,6 +263,26 @@ struct wndl_binary *wndl_binaries_get(struct wndl_binaries *binaries,
                                      ? get_vdso(binaries, user, mapping)
                                      : get_file(binaries, user.pid, mapping);
     return binary != NULL && binary->machine == user.machine ? binary : NULL;
+}
+
+struct wndl_remote_module wndl_binary_module(
+    const struct wndl_binary *binary, uint64_t bias)
+{
+    return (struct wndl_remote_module){
+        .start = binary->start + bias,
+        .end = binary->end + bias,
+        .bias = bias,
+        .eh_frame = binary->eh_frame.bytes.data,
+        .eh_frame_size = binary->eh_frame.bytes.size,
+        .eh_frame_svma = binary->eh_frame.svma,
+        .eh_frame_hdr = binary->eh_frame_hdr.bytes.data,
+        .eh_frame_hdr_size = binary->eh_frame_hdr.bytes.size,
+        .eh_frame_hdr_svma = binary->eh_frame_hdr.svma,
+        .table = binary->unwind_table.bytes.data,
+        .table_size = binary->unwind_table.bytes.size,
+        .table_text = binary->unwind_table.text,
+        .table_text_size = binary->unwind_table.text_size,
+    };
 }
 
 bool wndl_binary_bias(const struct wndl_binary *binary,

@@ -12,6 +12,7 @@
 #include "os/maps.h"
 
 #include <sys/types.h>
+#include <windlass/unwind.h>
 
 struct wndl_binary_section {
     struct wndl_bytes bytes; /* empty: the binary has none */
@@ -24,7 +25,9 @@ struct wndl_binary_segment {
 
 /* A binary. It lives as long as the cache. */
 struct wndl_binary {
-    char *path;          /* as the kernel reports it */
+    char *path; /* as the kernel reports it */
+    /* where it was found first, which may be in /proc; NULL: in memory only */
+    char *opened;
     uint64_t start, end; /* svma, of the whole image */
     struct wndl_bytes build_id;
     struct wndl_binary_section eh_frame, eh_frame_hdr;
@@ -66,6 +69,17 @@ struct wndl_binaries_user {
  */
 struct wndl_binary *wndl_binaries_get(struct wndl_binaries *binaries,
     struct wndl_binaries_user user, const struct wndl_mapping *mapping);
+
+/*
+ * A binary of the cache, made of the contents of the file `name`, which it does
+ * not borrow. NULL for a file that is no program or library, or without memory.
+ */
+struct wndl_binary *wndl_binaries_of_bytes(
+    struct wndl_binaries *binaries, struct wndl_bytes bytes, const char *name);
+
+/* The binary as a module of walks. It borrows the binary. */
+struct wndl_remote_module wndl_binary_module(
+    const struct wndl_binary *binary, uint64_t bias);
 
 /*
  * Sets *bias to the address at which the mapping puts svma 0. False if the

@@ -67,21 +67,7 @@ static bool take_mapping(void *context, const struct wndl_mapping *mapping)
     if (m == NULL)
         return false;
     *m = (struct module){.binary = binary};
-    m->remote = (struct wndl_remote_module){
-        .start = binary->start + bias,
-        .end = binary->end + bias,
-        .bias = bias,
-        .eh_frame = binary->eh_frame.bytes.data,
-        .eh_frame_size = binary->eh_frame.bytes.size,
-        .eh_frame_svma = binary->eh_frame.svma,
-        .eh_frame_hdr = binary->eh_frame_hdr.bytes.data,
-        .eh_frame_hdr_size = binary->eh_frame_hdr.bytes.size,
-        .eh_frame_hdr_svma = binary->eh_frame_hdr.svma,
-        .table = binary->unwind_table.bytes.data,
-        .table_size = binary->unwind_table.bytes.size,
-        .table_text = binary->unwind_table.text,
-        .table_text_size = binary->unwind_table.text_size,
-    };
+    m->remote = wndl_binary_module(binary, bias);
     return true;
 }
 

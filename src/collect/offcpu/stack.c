@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The first read from SP up: it covers most stacks of blocked threads. */
-enum { PAGE = WNDL_PROCESS_PAGE, FIRST_PAGES = 4, NEXT_PAGES = 2 };
+enum { FIRST_PAGES = 4 };
 
 enum { RED_ZONE = 128 };
 
@@ -21,57 +21,6 @@ void wndl_offcpu_stack_init(struct wndl_offcpu_stack *stack)
 void wndl_offcpu_stack_free(struct wndl_offcpu_stack *stack)
 {
     wndl_buf_free(&stack->words);
-}
-
-/* ---- memory */
-
-static size_t slot_of(uint64_t page)
-{
-    return page / PAGE % WNDL_OFFCPU_PAGES;
-}
-
-/* Reads `count` pages from `page` on. False if even the first one fails. */
-static bool read_pages(
-    struct wndl_offcpu_memory *memory, pid_t pid, uint64_t page, size_t count)
-{
-    size_t first = slot_of(page);
-    if (count > WNDL_OFFCPU_PAGES - first)
-        count = WNDL_OFFCPU_PAGES - first;
-    size_t got =
-        wndl_process_read(pid, page, memory->pages[first], count * PAGE) / PAGE;
-    for (size_t i = 0; i < got || i == 0; i++) {
-        memory->slots[first + i].look = memory->look;
-        memory->slots[first + i].address = page + i * PAGE;
-        memory->slots[first + i].is_readable = i < got;
-    }
-    return got != 0;
-}
-
-/* The bytes of a page, or NULL. */
-static const uint8_t *page_at(
-    struct wndl_offcpu_memory *memory, pid_t pid, uint64_t page)
-{
-    size_t slot = slot_of(page);
-    bool is_known = memory->slots[slot].look == memory->look &&
-                    memory->slots[slot].address == page;
-    if (!is_known)
-        (void)read_pages(memory, pid, page, NEXT_PAGES);
-    return memory->slots[slot].is_readable ? memory->pages[slot] : NULL;
-}
-
-static bool read_memory(struct wndl_offcpu_memory *memory, pid_t pid,
-    uint64_t address, struct wndl_bytes to)
-{
-    for (size_t done = 0; done < to.size;) {
-        uint64_t at = (address + done) % PAGE;
-        const uint8_t *page = page_at(memory, pid, address + done - at);
-        if (page == NULL)
-            return false;
-        size_t part = PAGE - at < to.size - done ? PAGE - at : to.size - done;
-        memcpy((uint8_t *)to.data + done, page + at, part);
-        done += part;
-    }
-    return true;
 }
 
 /* ---- which words count */
@@ -105,7 +54,7 @@ static bool read_for_walk(
     void *context, uint64_t address, void *to, size_t size)
 {
     struct walk *walk = context;
-    bool is_read = read_memory(&walk->subject->shared->memory,
+    bool is_read = wndl_offcpu_memory_read(&walk->subject->shared->memory,
         walk->subject->pid, address, (struct wndl_bytes){to, size});
     uint64_t word = 0;
     if (is_read)
@@ -124,8 +73,8 @@ static bool is_unchanged(
         (struct wndl_bytes){stack->words.data, stack->words.size}, 0, false);
     while (wndl_cursor_left(&c) != 0) {
         uint64_t word = 0, at = stack->sp - RED_ZONE + wndl_cursor_u32(&c);
-        bool is_read = read_memory(&subject->shared->memory, subject->pid, at,
-            (struct wndl_bytes){(uint8_t *)&word, size});
+        bool is_read = wndl_offcpu_memory_read(&subject->shared->memory,
+            subject->pid, at, (struct wndl_bytes){(uint8_t *)&word, size});
         hash = mix(hash, is_read, is_read ? word : 0);
     }
     return hash == stack->hash && !stack->words.failed;
@@ -271,7 +220,8 @@ bool wndl_offcpu_stack_take(struct wndl_offcpu_subject *subject,
 {
     struct wndl_offcpu_memory *memory = &subject->shared->memory;
     memory->look++;
-    if (!read_pages(memory, subject->pid, sp - sp % PAGE, FIRST_PAGES)) {
+    if (!wndl_offcpu_memory_fetch(
+            memory, subject->pid, sp - sp % WNDL_PROCESS_PAGE, FIRST_PAGES)) {
         stack->is_walked = false;
         return false;
     }

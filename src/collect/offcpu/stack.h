@@ -8,24 +8,9 @@
 #define WNDL_COLLECT_OFFCPU_STACK_H
 
 #include "collect/offcpu/code.h"
+#include "collect/offcpu/memory.h"
 #include "collect/offcpu/shared.h"
 #include "collect/offcpu/spans.h"
-#include "os/process_memory.h"
-
-enum { WNDL_OFFCPU_PAGES = 64 };
-
-/*
- * Pages of the process that is being read. Invariant: a slot is valid if its
- * `look` equals the memory's; it then has its page as of this read.
- */
-struct wndl_offcpu_memory {
-    struct {
-        uint64_t look, address;
-        bool is_readable;
-    } slots[WNDL_OFFCPU_PAGES];
-    uint8_t pages[WNDL_OFFCPU_PAGES][WNDL_PROCESS_PAGE];
-    uint64_t look;
-};
 
 struct wndl_offcpu_shared {
     struct wndl_offcpu_totals totals;

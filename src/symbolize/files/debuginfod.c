@@ -18,14 +18,19 @@ struct library {
     void (*end)(struct client *client);
 };
 
+/* The library's function, and the words for its answer. */
+struct kind {
+    const char *function, *missing, *failed;
+};
+
 /* Never unloaded: it initialises libcurl for the whole process. */
-static bool load(struct library *library)
+static bool load(struct library *library, const struct kind *kind)
 {
     void *handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL)
         return false;
     void *begin = dlsym(handle, "debuginfod_begin");
-    void *find = dlsym(handle, "debuginfod_find_debuginfo");
+    void *find = dlsym(handle, kind->function);
     void *end = dlsym(handle, "debuginfod_end");
     /* POSIX requires that dlsym's pointers can be functions. */
     memcpy(&library->begin, &begin, sizeof begin);
@@ -34,17 +39,18 @@ static bool load(struct library *library)
     return begin != NULL && find != NULL && end != NULL;
 }
 
-static enum wndl_status explain(int error, struct wndl_error *err)
+static enum wndl_status explain(
+    int error, const struct kind *kind, struct wndl_error *err)
 {
     if (error == ENOENT)
-        return wndl_fail(err, WNDL_NOT_FOUND, "no server has the debug file");
+        return wndl_fail(err, WNDL_NOT_FOUND, "%s", kind->missing);
     if (error == ENOSYS)
         return wndl_fail(
             err, WNDL_IO, "no server to ask: DEBUGINFOD_URLS is not set");
-    return wndl_fail_errno(err, error, "cannot fetch the debug file");
+    return wndl_fail_errno(err, error, "%s", kind->failed);
 }
 
-enum wndl_status wndl_debuginfod_fetch(
+static enum wndl_status fetch(const struct kind *kind,
     struct wndl_bytes build_id, char *path, size_t size, struct wndl_error *err)
 {
     enum { LONGEST = 64 };
@@ -53,7 +59,7 @@ enum wndl_status wndl_debuginfod_fetch(
     wndl_error_set_file(err, "debuginfod");
     if (build_id.size == 0 || build_id.size > LONGEST)
         return wndl_fail(err, WNDL_NOT_FOUND, "the binary has no build-id");
-    if (!load(&library))
+    if (!load(&library, kind))
         return wndl_fail(err, WNDL_UNSUPPORTED,
             "cannot load libdebuginfod.so.1; install it (Debian: "
             "libdebuginfod1)");
@@ -63,7 +69,7 @@ enum wndl_status wndl_debuginfod_fetch(
     int fd = library.find(client, build_id.data, (int)build_id.size, &found);
     library.end(client);
     if (fd < 0)
-        return explain(-fd, err);
+        return explain(-fd, kind, err);
     close(fd);
     bool fits = strlen(found) < size;
     if (fits)
@@ -71,4 +77,20 @@ enum wndl_status wndl_debuginfod_fetch(
     free(found);
     return fits ? WNDL_OK
                 : wndl_fail(err, WNDL_LIMIT, "the cache's path is too long");
+}
+
+enum wndl_status wndl_debuginfod_fetch(
+    struct wndl_bytes build_id, char *path, size_t size, struct wndl_error *err)
+{
+    static const struct kind kind = {"debuginfod_find_debuginfo",
+        "no server has the debug file", "cannot fetch the debug file"};
+    return fetch(&kind, build_id, path, size, err);
+}
+
+enum wndl_status wndl_debuginfod_fetch_binary(
+    struct wndl_bytes build_id, char *path, size_t size, struct wndl_error *err)
+{
+    static const struct kind kind = {"debuginfod_find_executable",
+        "no server has the binary", "cannot fetch the binary"};
+    return fetch(&kind, build_id, path, size, err);
 }

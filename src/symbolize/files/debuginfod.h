@@ -21,4 +21,8 @@
 enum wndl_status wndl_debuginfod_fetch(struct wndl_bytes build_id, char *path,
     size_t size, struct wndl_error *err) WNDL_MUST_USE;
 
+/* The same for the binary itself. */
+enum wndl_status wndl_debuginfod_fetch_binary(struct wndl_bytes build_id,
+    char *path, size_t size, struct wndl_error *err) WNDL_MUST_USE;
+
 #endif

@@ -38,6 +38,7 @@ cat >cases <<'X'
 +record +report|help 
 +folder -app.cpu.wndl|report --debug-dir 
 +notes.txt|export -o no
++notes.txt|stack --core no
 X
 mkdir bin
 printf '#!/bin/sh\n' >bin/usleepier

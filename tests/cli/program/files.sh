@@ -74,8 +74,8 @@ for command in 'perf script -i perf.data | windlass merge'; do
     kind "perf's own perf.data" "$command" perf.data
 done
 kind "perf's own perf.data" "perf script -i 'a file.data' |" 'a file.data'
-kind 'a core dump' 'gdb PROGRAM core' core
-kind 'a core dump' 'gdb PROGRAM core.big' core.big
+kind 'a core dump' "'windlass stack --core core' shows" core
+kind 'a core dump' 'windlass stack --core core.big' core.big
 kind 'an ELF object file' 'windlass sym -e app.o' app.o
 kind "massif's output" 'ms_print massif.out.7' massif.out.7
 kind "DHAT's output" 'dh_view.html' dhat.out.7

@@ -35,6 +35,15 @@ objcopy --only-keep-debug program served/program.debug
 at=$(nm program | awk '$3 == "outer" { print "0x" $1 }')
 strip program
 
+# A program of which the server has all, and this machine a core alone.
+gcc -O1 -g "$2/../../cli/stack/crash.c" -pthread -Wl,--build-id -o served/crash
+cp served/crash crash
+(ulimit -c unlimited && ./crash divide) >core.log 2>&1 || :
+for made in core.[0-9]*; do
+    [ ! -e "$made" ] || mv "$made" core
+done
+rm crash
+
 # A port that nobody has: the server ends at once on one that is taken.
 tries=0
 until [ -n "$server" ] || [ $tries -ge 10 ]; do
@@ -84,6 +93,16 @@ for command in report export; do
     "$windlass" $command --help | grep -q -- --debuginfod ||
         fail "$command has no --debuginfod"
 done
+
+# The binary of a core is fetched, if that is asked for.
+if [ -s core ]; then
+    "$windlass" stack --core core >cored
+    grep -q 'divide (' cored && fail "a binary without being asked"
+    "$windlass" stack --core core --debuginfod >cored || fail "exit status $?"
+    grep -q ': divide (.*crash.c' cored || fail "the binary is not fetched"
+else
+    echo "skipped: no core files here: $(cat /proc/sys/kernel/core_pattern)"
+fi
 
 # No server that has it, none that answers, none at all: names are left, or
 # nothing, but never an error.

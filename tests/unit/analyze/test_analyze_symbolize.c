@@ -107,6 +107,36 @@ static void code_in_no_image_is_one_function(void **state)
     clear(&f);
 }
 
+static void kept_symbols_are_opened_once(void **state)
+{
+    (void)state;
+    static const char path[] = "/proc/self/exe";
+    const struct wndl_bytes none = {0}, other = {(const uint8_t *)"x", 1};
+    struct wndl_kept_symbols kept;
+    const struct wndl_symbol_sources sources = {.kept = &kept};
+    const struct wndl_symbolizer *first = NULL;
+    wndl_kept_symbols_init(&kept);
+    for (int i = 0; i < 2; i++) {
+        struct fixture f;
+        read_profile(&f.profile);
+        assert_true(
+            wndl_symbolized_init(&f.symbolized, &f.profile, wndl_mem_libc()));
+        assert_int_equal(
+            wndl_symbolize_profile(&f.symbolized, &sources, NULL, NULL),
+            WNDL_OK);
+        assert_string_equal(name_of(&f, 0), "landmark");
+        clear(&f);
+        const struct wndl_symbolizer *found =
+            wndl_kept_symbols_find(&kept, path, none);
+        assert_non_null(found);
+        assert_true(first == NULL || found == first);
+        first = found;
+    }
+    assert_null(wndl_kept_symbols_find(&kept, "/proc/self", none));
+    assert_null(wndl_kept_symbols_find(&kept, path, other));
+    wndl_kept_symbols_close(&kept);
+}
+
 static void failed_allocations_are_told_and_leak_nothing(void **state)
 {
     (void)state;
@@ -163,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(return_address_is_looked_up_one_byte_before),
         cmocka_unit_test(code_in_no_image_is_one_function),
+        cmocka_unit_test(kept_symbols_are_opened_once),
         cmocka_unit_test(failed_allocations_are_told_and_leak_nothing),
         cmocka_unit_test(extents_find_the_start_of_a_function),
         cmocka_unit_test(extents_of_what_is_no_binary_find_nothing),
