@@ -58,7 +58,7 @@ says 2 "--call-graph: every sample" record --call-graph dwarf ls
 says 2 "-p: windlass cannot record a process that runs" record -p 1
 says 2 "--pid: windlass cannot record a process that runs" heap --pid 1
 says 2 "-i: did you mean 'windlass report FILE'?" report -i perf.data
-says 2 "--by takes one of fn|line|module|thread, not 'lines'; did you mean 'line'?" \
+says 2 "--by takes one of fn|line|module|thread|file|address, not 'lines'; did you mean 'line'?" \
     report --by lines zebra
 
 # Help and version.
