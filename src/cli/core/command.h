@@ -63,6 +63,7 @@ extern const struct wndl_command wndl_cmd_heap;
 extern const struct wndl_command wndl_cmd_collect;
 extern const struct wndl_command wndl_cmd_ctl;
 extern const struct wndl_command wndl_cmd_report;
+extern const struct wndl_command wndl_cmd_annotate;
 extern const struct wndl_command wndl_cmd_diff;
 extern const struct wndl_command wndl_cmd_export;
 extern const struct wndl_command wndl_cmd_view;
