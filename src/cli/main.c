@@ -34,6 +34,7 @@ static const struct wndl_command *const commands[] = {
     &wndl_cmd_stack,
     &wndl_cmd_doctor,
     &wndl_cmd_report,
+    &wndl_cmd_annotate,
     &wndl_cmd_diff,
     &wndl_cmd_view,
     &wndl_cmd_ls,

@@ -15,14 +15,17 @@ enum wndl_view {
     WNDL_BY_LINE,
     WNDL_BY_MODULE,
     WNDL_BY_THREAD,
+    WNDL_BY_FILE,
+    WNDL_BY_ADDRESS,
 };
 
 /*
- * A row. `key` is a function, a location, a module, a thread or a process. Self
- * is the cost of stacks that end there; total is that of stacks that pass
- * through it, each sample once. Only samples and blocks of the report's `time`
- * count. Costs without a stack have a row of their own with a label; `key` then
- * means nothing.
+ * A row. `key` is a function, a location, a module, a thread, a process, the id
+ * of a source file (0: not known) or a frame, which stands for all with its
+ * address. Self is the cost of stacks that end there; total is that of stacks
+ * that pass through it, each sample once. Only samples and blocks of the
+ * report's `time` count. Costs without a stack have a row of their own with a
+ * label; `key` then means nothing.
  */
 struct wndl_row {
     uint32_t key;

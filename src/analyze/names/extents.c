@@ -1,37 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/names/extents.h"
 
-static bool load_section(
-    struct wndl_extents *x, const char *name, struct wndl_cfi_section *section)
+/* A section that is absent has no bytes. */
+static enum wndl_status load_section(struct wndl_extents *x, const char *name,
+    struct wndl_cfi_section *section, struct wndl_error *err)
 {
     struct wndl_section info;
     *section = (struct wndl_cfi_section){
         .address_size = (uint8_t)wndl_object_address_size(x->object),
         .big_endian = wndl_object_is_big_endian(x->object),
     };
-    if (wndl_object_section_bytes(
-            x->object, name, &section->bytes, &info, NULL) != WNDL_OK)
-        return false;
+    enum wndl_status status =
+        wndl_object_section_bytes(x->object, name, &section->bytes, &info, err);
+    if (status != WNDL_OK) {
+        section->bytes = (struct wndl_bytes){0};
+        return status;
+    }
     section->addr = info.addr.v;
     section->data_base = info.addr.v;
-    return true;
+    return WNDL_OK;
+}
+
+enum wndl_status wndl_extents_try(struct wndl_extents *x, const char *path,
+    struct wndl_mem *mem, struct wndl_error *err)
+{
+    *x = (struct wndl_extents){0};
+    enum wndl_status status = wndl_file_open(path, &x->file, err);
+    if (status != WNDL_OK)
+        return status;
+    status = wndl_object_open(x->file.bytes, path, mem, &x->object, err);
+    if (status != WNDL_OK) {
+        x->object = NULL;
+        return status;
+    }
+    if (load_section(x, ".eh_frame_hdr", &x->header, err) == WNDL_NOMEM ||
+        load_section(x, ".eh_frame", &x->frame, err) == WNDL_NOMEM)
+        return WNDL_NOMEM;
+    return WNDL_OK;
 }
 
 void wndl_extents_open(
     struct wndl_extents *x, const char *path, struct wndl_mem *mem)
 {
-    *x = (struct wndl_extents){0};
-    if (wndl_file_open(path, &x->file, NULL) != WNDL_OK)
-        return;
-    if (wndl_object_open(x->file.bytes, path, mem, &x->object, NULL) !=
-        WNDL_OK) {
-        x->object = NULL;
-        return;
-    }
-    if (!load_section(x, ".eh_frame_hdr", &x->header))
-        x->header.bytes = (struct wndl_bytes){0};
-    if (!load_section(x, ".eh_frame", &x->frame))
-        x->frame.bytes = (struct wndl_bytes){0};
+    enum wndl_status status = wndl_extents_try(x, path, mem, NULL);
+    (void)status; /* lookups find nothing */
 }
 
 void wndl_extents_close(struct wndl_extents *x)
@@ -68,6 +80,19 @@ bool wndl_extents_find(
         return false;
     *start = wndl_rva_of_svma(
         (wndl_svma){fde.start}, wndl_object_image_base(x->object));
+    return true;
+}
+
+bool wndl_extents_range(
+    const struct wndl_extents *x, wndl_rva at, wndl_rva *start, wndl_rva *end)
+{
+    struct wndl_fde fde;
+    if (x->object == NULL || x->frame.bytes.size == 0 ||
+        !find_fde(x, svma_of(x, at), &fde))
+        return false;
+    const wndl_svma base = wndl_object_image_base(x->object);
+    *start = wndl_rva_of_svma((wndl_svma){fde.start}, base);
+    *end = wndl_rva_of_svma((wndl_svma){fde.end}, base);
     return true;
 }
 

@@ -27,11 +27,22 @@ void wndl_extents_open(
 void wndl_extents_close(struct wndl_extents *x);
 
 /*
+ * The same, which fails if the binary cannot be read, or memory is out. It need
+ * not have rules.
+ */
+enum wndl_status wndl_extents_try(struct wndl_extents *x, const char *path,
+    struct wndl_mem *mem, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
  * Sets *start to the start of the function around `at`; false when it is not
  * known.
  */
 bool wndl_extents_find(
     const struct wndl_extents *x, wndl_rva at, wndl_rva *start);
+
+/* The same with the end of the function; also without a search table. */
+bool wndl_extents_range(
+    const struct wndl_extents *x, wndl_rva at, wndl_rva *start, wndl_rva *end);
 
 /*
  * Whether a frame at `at` is the outermost one: its CFI says that it has no

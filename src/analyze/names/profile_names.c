@@ -3,6 +3,7 @@
 
 #include "analyze/names/extents.h"
 #include "analyze/names/jit.h"
+#include "model/frame_key.h"
 #include "symbolize/symbolizer.h"
 
 #include <stdio.h>
@@ -29,13 +30,10 @@ static uint32_t module_of_frame(const struct wndl_symbolized *s, uint32_t frame)
                                        : key->image;
 }
 
-/* The byte that was running: a return address is one past its call. */
 static uint64_t address_of_frame(
     const struct wndl_symbolized *s, uint32_t frame)
 {
-    const struct wndl_frame_key *key = wndl_vec_at(&s->profile->frames, frame);
-    return key->exact != WNDL_EXACT_NOT || key->address == 0 ? key->address
-                                                             : key->address - 1;
+    return wndl_frame_key_byte(wndl_vec_at(&s->profile->frames, frame));
 }
 
 /* The start of the function without a name; the address itself if unknown. */
@@ -107,12 +105,7 @@ static void find_start(struct work *w, const struct wndl_symbol_frame *from,
     *line = outer->line;
 }
 
-/*
- * The length of a name without the marks of compilers' clones: ".cold",
- * ".isra.0", ".lto_priv.1", as a suffix or, demangled, as " [clone .cold]". The
- * clones are one function in the source.
- */
-static size_t length_without_clone(const char *name)
+size_t wndl_name_without_clone(const char *name)
 {
     static const char *const suffixes[] = {".cold", ".part", ".isra",
         ".constprop", ".lto_priv", ".llvm", " [clone "};
@@ -138,8 +131,8 @@ static bool append_named(
     const char *file;
     bool fresh;
     find_start(w, from, &file, &function.line);
-    struct wndl_bytes name = {
-        (const uint8_t *)from->function, length_without_clone(from->function)};
+    struct wndl_bytes name = {(const uint8_t *)from->function,
+        wndl_name_without_clone(from->function)};
     if (!wndl_intern_add(&w->s->strings, name, &function.name) ||
         !wndl_symbolized_text(w->s, file, &function.file) ||
         !wndl_symbolized_text(w->s, from->file, &location.file) ||

@@ -34,4 +34,11 @@ enum wndl_status wndl_symbolize_profile(struct wndl_symbolized *s,
     const struct wndl_symbol_sources *sources, const struct wndl_log *log,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/*
+ * The length of a name without the marks of compilers' clones: ".cold",
+ * ".isra.0", ".lto_priv.1", as a suffix or, demangled, as " [clone .cold]". The
+ * clones are one function in the source.
+ */
+size_t wndl_name_without_clone(const char *name);
+
 #endif

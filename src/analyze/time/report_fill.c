@@ -6,6 +6,7 @@
 
 #include "analyze/time/node_walk.h"
 #include "model/certainty.h"
+#include "model/frame_key.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +20,14 @@ struct stacks {
     struct wndl_cost without[WNDL_LABELS]; /* a stack */
 };
 
-/* The row of each location: key_of[location], or WNDL_NO_INDEX. */
+/*
+ * The row of each location: key_of[location], or WNDL_NO_INDEX; or that of each
+ * frame, if key_of_frame is not NULL.
+ */
 struct keys {
     uint32_t *key_of;
     uint32_t count;
+    uint32_t *key_of_frame;
 };
 
 /*
@@ -80,11 +85,15 @@ static const struct wndl_span *span_of(const struct stacks *t, uint32_t node)
     return wndl_vec_at(&t->s->spans, node_at(t, node)->frame);
 }
 
-static uint32_t key_at(const struct stacks *t, const struct keys *keys,
-    const struct wndl_span *span, uint32_t i)
+/* A frame with a key of its own has it once. */
+static uint32_t key_at(
+    const struct stacks *t, const struct keys *keys, uint32_t node, uint32_t i)
 {
+    if (keys->key_of_frame != NULL)
+        return i == 0 ? keys->key_of_frame[node_at(t, node)->frame]
+                      : WNDL_NO_INDEX;
     const uint32_t *location =
-        wndl_vec_at(&t->s->frame_locations, span->first + i);
+        wndl_vec_at(&t->s->frame_locations, span_of(t, node)->first + i);
     return keys->key_of[*location];
 }
 
@@ -113,7 +122,7 @@ static void enter_node(void *context, uint32_t node)
     const struct summing *by = context;
     const struct wndl_span *span = span_of(by->t, node);
     for (uint32_t i = 0; i < span->count; i++) {
-        uint32_t key = key_at(by->t, by->keys, span, i);
+        uint32_t key = key_at(by->t, by->keys, node, i);
         if (key == WNDL_NO_INDEX)
             continue;
         if (i == 0)
@@ -128,7 +137,7 @@ static void leave_node(void *context, uint32_t node)
     const struct summing *by = context;
     const struct wndl_span *span = span_of(by->t, node);
     for (uint32_t i = 0; i < span->count; i++) {
-        uint32_t key = key_at(by->t, by->keys, span, i);
+        uint32_t key = key_at(by->t, by->keys, node, i);
         if (key != WNDL_NO_INDEX)
             by->sums->open[key]--;
     }
@@ -179,6 +188,8 @@ static uint32_t key_of_location(
         return index;
     case WNDL_BY_MODULE:
         return function->module;
+    case WNDL_BY_FILE:
+        return location->file;
     default:
         return location->function;
     }
@@ -227,6 +238,41 @@ static bool merge_twins(const struct wndl_symbolized *s, struct keys *keys,
     return true;
 }
 
+static bool is_same_address(
+    const struct wndl_frame_key *a, const struct wndl_frame_key *b)
+{
+    return a->image == b->image && a->process == b->process &&
+           wndl_frame_key_byte(a) == wndl_frame_key_byte(b);
+}
+
+/* Frames of one address have the key of the first of them. */
+static bool key_frames(struct keys *keys, const struct wndl_symbolized *s,
+    struct wndl_arena *arena)
+{
+    struct wndl_map first;
+    wndl_map_init(&first, arena);
+    const struct wndl_frame_key *frames = s->profile->frames.data;
+    size_t count = s->profile->frames.len;
+    keys->count = (uint32_t)count;
+    keys->key_of_frame =
+        wndl_arena_calloc(arena, count + 1, sizeof *keys->key_of_frame);
+    for (uint32_t i = 0; i < count && keys->key_of_frame != NULL; i++) {
+        uint64_t place = wndl_hash_u64(wndl_frame_key_byte(&frames[i])) +
+                         frames[i].image + frames[i].process;
+        for (;; place++) {
+            uint64_t *slot = wndl_map_put(&first, place);
+            if (slot == NULL)
+                return false;
+            if (*slot == 0)
+                *slot = i + 1;
+            keys->key_of_frame[i] = (uint32_t)(*slot - 1);
+            if (is_same_address(&frames[*slot - 1], &frames[i]))
+                break;
+        }
+    }
+    return keys->key_of_frame != NULL;
+}
+
 static bool make_keys(struct keys *keys, const struct wndl_symbolized *s,
     enum wndl_view view, struct wndl_arena *arena)
 {
@@ -236,8 +282,12 @@ static bool make_keys(struct keys *keys, const struct wndl_symbolized *s,
         [WNDL_BY_LINE] = locations,
         [WNDL_BY_MODULE] = s->modules.len,
         [WNDL_BY_THREAD] = 0,
+        [WNDL_BY_FILE] = wndl_intern_count(&s->strings),
+        [WNDL_BY_ADDRESS] = s->profile->frames.len,
     };
-    keys->count = (uint32_t)counts[view];
+    *keys = (struct keys){.count = (uint32_t)counts[view]};
+    if (view == WNDL_BY_ADDRESS)
+        return key_frames(keys, s, arena);
     keys->key_of = wndl_arena_calloc(arena, locations, sizeof(uint32_t));
     if (keys->key_of == NULL)
         return false;
@@ -473,8 +523,8 @@ static bool sum_unnamed(struct wndl_report *r, const struct stacks *t)
     const struct wndl_symbolized *s = r->symbolized;
     size_t locations = s->locations.len;
     struct keys keys = {
-        wndl_arena_calloc(&r->arena, locations, sizeof(uint32_t)),
-        (uint32_t)s->modules.len,
+        .key_of = wndl_arena_calloc(&r->arena, locations, sizeof(uint32_t)),
+        .count = (uint32_t)s->modules.len,
     };
     if (keys.key_of == NULL)
         return false;

@@ -61,10 +61,11 @@ bool wndl_function_is_named(struct wndl_bytes full, const char *name)
 
 /* ---- stacks */
 
-/* Bits for the things that a stack has: one for each text, and two more. */
+/* Bits for the things that a stack has: one for each text, and three more. */
 enum {
     HAS_FUNCTION = 1 << WNDL_SELECTION_TEXTS,
     HAS_MODULE = HAS_FUNCTION << 1,
+    HAS_IGNORED = HAS_MODULE << 1,
 };
 
 struct choosing {
@@ -92,6 +93,7 @@ static const char *text_of(const char *filter)
 static bool selects_stacks(const struct wndl_selection *selection)
 {
     return selection->function != NULL || selection->module != NULL ||
+           selection->ignored != NULL ||
            (selection->texts != NULL && selection->texts[0] != NULL);
 }
 
@@ -121,6 +123,9 @@ static uint32_t held_by_function(const struct choosing *c, uint32_t index)
     if (selection->function != NULL &&
         wndl_function_is_named(name, selection->function))
         held |= HAS_FUNCTION;
+    if (selection->ignored != NULL &&
+        wndl_function_is_named(name, selection->ignored))
+        held |= HAS_IGNORED;
     if (selection->module != NULL && is_module(s, module, selection->module))
         held |= HAS_MODULE;
     return held;
@@ -161,6 +166,8 @@ static void set_wanted(struct choosing *c)
         c->wanted |= HAS_FUNCTION;
     if (selection->module != NULL)
         c->wanted |= HAS_MODULE;
+    if (selection->ignored != NULL)
+        c->unwanted |= HAS_IGNORED;
 }
 
 static bool is_stack_chosen(const struct choosing *c, uint32_t node)

@@ -30,6 +30,7 @@ struct wndl_selection {
      */
     const char *const *texts;
     const char *function; /* a stack passes through it (is_named), or NULL */
+    const char *ignored;  /* and not through this one, or NULL */
     const char *module;   /* the last part of a path, or NULL */
 };
 

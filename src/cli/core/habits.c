@@ -8,8 +8,8 @@
     "is not a command; the nearest is 'windlass record -- COMMAND', then "     \
     "'windlass report': there is no live view"
 #define LINES                                                                  \
-    "is not a command; the nearest is 'windlass report --by line FILE', or "   \
-    "'windlass view FILE' with the source"
+    "is not a command; the nearest is 'windlass annotate FUNCTION', with "     \
+    "--asm for its instructions"
 #define STACKS                                                                 \
     "is not a command; the nearest is 'windlass export -f folded FILE', one "  \
     "line for each stack"
@@ -47,7 +47,8 @@ static const struct habit {
 } habits[] = {
     {"top", LIVE},
     {"stat", EVENTS},
-    {"annotate", LINES},
+    {"disassemble", LINES},
+    {"source", LINES},
     {"script", STACKS},
     {"flamegraph", FLAMES},
     {"flame", FLAMES},

@@ -2,6 +2,7 @@
 #include "cli/core/output.h"
 
 #include "cli/core/command.h"
+#include "cli/core/terminal.h"
 #include "os/file.h"
 #include "rec/chunk.h"
 
@@ -285,6 +286,17 @@ bool wndl_output_bytes(FILE *out, void *bytes)
     const struct wndl_buf *buf = bytes;
     fwrite(buf->data, 1, buf->size, out);
     return true;
+}
+
+int wndl_show(const struct wndl_buf *text, const char *path, bool paged)
+{
+    if (path == NULL)
+        return wndl_pager_show(text, paged);
+    if (text->failed)
+        return wndl_cli_error("out of memory");
+    const struct wndl_output output = {
+        .path = path, .write = wndl_output_bytes, .context = (void *)text};
+    return wndl_output_write(&output);
 }
 
 int wndl_cli_flush(void)

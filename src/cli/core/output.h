@@ -3,6 +3,8 @@
 #ifndef WNDL_CLI_CORE_OUTPUT_H
 #define WNDL_CLI_CORE_OUTPUT_H
 
+#include "base/buf.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -49,6 +51,13 @@ bool wndl_output_file_end(struct wndl_output_file *file, bool whole);
  * Returns the exit code.
  */
 int wndl_output_write(const struct wndl_output *output);
+
+/*
+ * Writes `text` as wndl_output_write to the file `path`; NULL: to standard
+ * output, through the pager if `paged` (wndl_pager_show). Returns the exit
+ * code.
+ */
+int wndl_show(const struct wndl_buf *text, const char *path, bool paged);
 
 /*
  * Whether a command may write over `path`, which need not exist: not if it is

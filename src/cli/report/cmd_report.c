@@ -3,6 +3,7 @@
 #include "analyze/time/calltree.h"
 #include "analyze/time/report_fill.h"
 #include "cli/core/command.h"
+#include "cli/core/output.h"
 #include "cli/core/shell_word.h"
 #include "cli/core/terminal.h"
 #include "cli/report/selected.h"
@@ -26,6 +27,7 @@ struct report_options {
     double min_percent;
     bool full_names;
     bool json;
+    const char *out; /* NULL: standard output */
     bool no_pager;
     bool verbose;
     bool of_heap;
@@ -37,8 +39,10 @@ struct report_options {
 enum { USUAL_ROWS = 30 };
 
 static const struct wndl_option option_table[] = {
-    {0, "by", "WHAT", "fn|line|module|thread||function", "fn", NULL,
-        "show one row for each function, line, module or thread",
+    {0, "by", "WHAT", "fn|line|module|thread|file|address||function", "fn",
+        NULL,
+        "show one row for each function, line, module, thread, source file or "
+        "address of code",
         WNDL_OPT_CHOSEN, offsetof(struct report_options, by)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
         "which time to show: cpu: using the CPU; blocked: waiting for a lock, "
@@ -66,6 +70,9 @@ static const struct wndl_option option_table[] = {
     {0, "json", NULL, NULL, NULL, NULL,
         "write JSON, with the whole tree for --tree and all marks for --marks",
         WNDL_OPT_FLAG, offsetof(struct report_options, json)},
+    {'o', "output", "OUT", NULL, NULL, NULL,
+        "write to OUT, - for standard output", WNDL_OPT_TEXT,
+        offsetof(struct report_options, out)},
     {0, "no-pager", NULL, NULL, NULL, NULL,
         "write directly to the terminal, not through $PAGER", WNDL_OPT_FLAG,
         offsetof(struct report_options, no_pager)},
@@ -108,6 +115,8 @@ static const struct wndl_example examples[] = {
         "show the ten hottest lines"},
     {"windlass report --callers malloc app.4711.cpu.wndl",
         "show who calls malloc"},
+    {"windlass report --by file -o files.txt app.4711.cpu.wndl",
+        "write which source files use the CPU"},
     {"windlass report --thread main --from 2ms --to 0.02 app.4711.cpu.wndl",
         "show what the first thread did in those 18 ms"},
     {"windlass report --filter parse_ --blocks peak app.4711.heap.wndl",
@@ -162,7 +171,7 @@ static void write_text(const struct wndl_report *report,
     wndl_buf_init(&next, out->mem);
     next_command(&next, report, o, path);
     struct wndl_text_layout layout = {
-        .width = o->full_names ? 0 : wndl_terminal_width(),
+        .width = o->full_names || o->out != NULL ? 0 : wndl_terminal_width(),
         .full_names = o->full_names,
         .utf8 = wndl_terminal_utf8(),
         .marks = o->marks,
@@ -209,7 +218,7 @@ static int make_report(struct wndl_cli_recording *loaded,
             write_json(&report, o, &text);
         else
             write_text(&report, o, path, &text);
-        exit_code = wndl_pager_show(&text, !o->no_pager && !o->json);
+        exit_code = wndl_show(&text, o->out, !o->no_pager && !o->json);
     }
     wndl_buf_free(&text);
     wndl_report_free(&report);
@@ -241,6 +250,7 @@ static int report_heap(const struct wndl_cli_recording *loaded,
         .path = path,
         .rows = o->rows,
         .json = o->json,
+        .out = o->out,
         .paged = !o->no_pager && !o->json,
         .next = wndl_view_page().size != 0
                     ? "windlass view"
@@ -314,6 +324,7 @@ static int report_dmd(const struct wndl_input *input,
         .heap = &o->heap,
         .symbols = &o->symbols,
         .rows = o->rows,
+        .out = o->out,
         .paged = !o->no_pager,
     };
     return wndl_dmd_report(&report);

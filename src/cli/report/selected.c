@@ -2,9 +2,11 @@
 #define _GNU_SOURCE 1
 #include "cli/report/selected.h"
 
+#include "analyze/time/collapsed.h"
 #include "analyze/time/selection.h"
 #include "analyze/time/turned.h"
 #include "cli/core/command.h"
+#include "cli/core/suggest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +18,8 @@ bool wndl_selected_given(const struct wndl_selected_options *o)
 {
     return o->threads != NULL || o->from != NULL || o->to != NULL ||
            o->around != NULL || o->module != NULL || o->function != NULL ||
-           o->focus != NULL || wndl_selected_turns(o);
+           o->ignored != NULL || o->focus != NULL || o->collapsed ||
+           wndl_selected_turns(o);
 }
 
 /* ---- times */
@@ -149,7 +152,26 @@ static struct wndl_bytes name_at(const struct wndl_symbolized *s, size_t i)
     return wndl_intern_get(&s->strings, f->name);
 }
 
-/* Up to three functions that have the text, whichever case it is in. */
+/* The function whose name is spelled nearly so. */
+static size_t add_nearest(
+    const struct wndl_symbolized *s, const char *name, struct wndl_buf *similar)
+{
+    struct wndl_suggestion nearest = wndl_suggest(name, strlen(name));
+    for (size_t i = 0; i < s->functions.len; i++) {
+        struct wndl_bytes full = name_at(s, i);
+        wndl_suggest_try(&nearest, (const char *)full.data, full.size);
+    }
+    if (nearest.best == NULL)
+        return 0;
+    wndl_buf_text(similar, "; did you mean ");
+    wndl_buf_add(similar, nearest.best, nearest.best_size);
+    return 1;
+}
+
+/*
+ * Up to three functions that have the text, whichever case it is in; else the
+ * nearest.
+ */
 static void add_similar(
     const struct wndl_symbolized *s, const char *name, struct wndl_buf *similar)
 {
@@ -162,12 +184,13 @@ static void add_similar(
         wndl_buf_text(similar, found++ == 0 ? "; did you mean " : ", ");
         wndl_buf_add(similar, full.data, full.size);
     }
+    if (found == 0)
+        found = add_nearest(s, name, similar);
     wndl_buf_text(similar, found == 0 ? "" : "?");
     wndl_buf_byte(similar, '\0');
 }
 
-/* False, with a message, if no function has this name. */
-static bool is_function(
+bool wndl_selected_is_function(
     const struct wndl_symbolized *s, const char *option, const char *name)
 {
     if (name == NULL)
@@ -188,13 +211,18 @@ static bool is_function(
 static bool are_functions(
     const struct wndl_selected_options *o, const struct wndl_symbolized *s)
 {
-    if ((o->focus != NULL) + (o->callers != NULL) + o->inverted > 1) {
-        wndl_cli_error("--focus, --callers and --invert do not go together");
+    if ((o->focus != NULL) + (o->callees != NULL) + (o->callers != NULL) +
+            o->inverted >
+        1) {
+        wndl_cli_error("--focus, --callees, --callers and --invert do not go "
+                       "together");
         return false;
     }
-    return is_function(s, "--function", o->function) &&
-           is_function(s, "--focus", o->focus) &&
-           is_function(s, "--callers", o->callers);
+    return wndl_selected_is_function(s, "--function", o->function) &&
+           wndl_selected_is_function(s, "--ignore", o->ignored) &&
+           wndl_selected_is_function(s, "--focus", o->focus) &&
+           wndl_selected_is_function(s, "--callees", o->callees) &&
+           wndl_selected_is_function(s, "--callers", o->callers);
 }
 
 /* ---- the whole */
@@ -202,18 +230,23 @@ static bool are_functions(
 /* The function whose stacks alone are of interest, or NULL. */
 static const char *turned_at(const struct wndl_selected_options *o)
 {
-    return o->focus != NULL ? o->focus : o->callers;
+    return o->focus != NULL     ? o->focus
+           : o->callees != NULL ? o->callees
+                                : o->callers;
 }
 
 static bool turn(
     const struct wndl_selected_options *o, struct wndl_cli_recording *recording)
 {
+    if (o->collapsed &&
+        !wndl_collapse_recursion(&recording->profile, &recording->symbolized))
+        return out_of_memory();
     if (o->focus == NULL && !wndl_selected_turns(o))
         return true;
     return wndl_turn_stacks(&recording->profile, &recording->symbolized,
-               o->focus != NULL     ? WNDL_TURN_CALLEES
-               : o->callers != NULL ? WNDL_TURN_CALLERS
-                                    : WNDL_TURN_INVERTED,
+               o->callers != NULL ? WNDL_TURN_CALLERS
+               : o->inverted      ? WNDL_TURN_INVERTED
+                                  : WNDL_TURN_CALLEES,
                turned_at(o)) ||
            out_of_memory();
 }
@@ -232,7 +265,8 @@ static bool selects(const struct wndl_selection *selection)
 {
     return selection->process != 0 || selection->threads != NULL ||
            selection->time_count != 0 || selection->texts[0] != NULL ||
-           selection->function != NULL || selection->module != NULL;
+           selection->function != NULL || selection->module != NULL ||
+           selection->ignored != NULL;
 }
 
 static int apply(const struct wndl_selected_options *o,
@@ -261,6 +295,7 @@ int wndl_selected_apply(const struct wndl_selected_options *o, uint64_t pid,
         .texts = filters,
         .function = o->function != NULL ? o->function : turned_at(o),
         .module = o->module,
+        .ignored = o->ignored,
     };
     if (pid == 0 && filters[0] == NULL && !wndl_selected_given(o))
         return 0;

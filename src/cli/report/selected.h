@@ -12,14 +12,15 @@ struct wndl_selected_options {
     const char *around;    /* a text of marks */
     const char *margin;    /* a time */
     const char *module;
-    const char *function;
-    const char *focus, *callers; /* functions */
+    const char *function, *ignored;
+    const char *focus, *callees, *callers; /* functions */
     bool inverted;
+    bool collapsed; /* recursion */
 };
 
 /* Rows of a command's table; `field` of its struct `type` is of the struct
- * above. */
-#define WNDL_SELECTED_ROWS(type, field)                                        \
+ * above. Those that choose a part of the samples, and all. */
+#define WNDL_SELECTED_PART_ROWS(type, field)                                   \
     {0, "thread", "WHICH", NULL, NULL, NULL,                                   \
         "samples: only threads with WHICH in their name; main, pid:N, or "     \
         "several of these separated by commas",                                \
@@ -44,28 +45,51 @@ struct wndl_selected_options {
             "samples: only stacks with this function; parameters, template "   \
             "arguments and namespaces can be left out of NAME",                \
             WNDL_OPT_TEXT, offsetof(type, field.function)},                    \
+    {                                                                          \
+        0, "ignore", "FUNCTION", NULL, NULL, NULL,                             \
+            "samples: only stacks without FUNCTION", WNDL_OPT_TEXT,            \
+            offsetof(type, field.ignored)                                      \
+    }
+
+#define WNDL_SELECTED_ROWS(type, field)                                        \
+    WNDL_SELECTED_PART_ROWS(type, field),                                      \
         {0, "focus", "FUNCTION", NULL, NULL, NULL,                             \
             "samples: only stacks with FUNCTION, from its outermost call on",  \
             WNDL_OPT_TEXT, offsetof(type, field.focus)},                       \
+        {0, "callees", "FUNCTION", NULL, NULL, NULL,                           \
+            "samples: the same as a tree: what FUNCTION calls, and what that " \
+            "calls",                                                           \
+            WNDL_OPT_TEXT, offsetof(type, field.callees)},                     \
         {0, "callers", "FUNCTION", NULL, NULL, NULL,                           \
             "samples: the callers of FUNCTION: a tree that begins at its "     \
             "innermost call and goes up",                                      \
             WNDL_OPT_TEXT, offsetof(type, field.callers)},                     \
-    {                                                                          \
-        0, "invert", NULL, NULL, NULL, NULL,                                   \
+        {0, "invert", NULL, NULL, NULL, NULL,                                  \
             "samples: a tree that begins at the innermost functions and goes " \
             "up to their callers",                                             \
-            WNDL_OPT_FLAG, offsetof(type, field.inverted)                      \
+            WNDL_OPT_FLAG, offsetof(type, field.inverted)},                    \
+    {                                                                          \
+        0, "collapse-recursion", NULL, NULL, NULL, NULL,                       \
+            "samples: show a recursive function once in each stack: its last " \
+            "call, below the callers of its first",                            \
+            WNDL_OPT_FLAG, offsetof(type, field.collapsed)                     \
     }
 
 /* Whether any of them was given. */
 bool wndl_selected_given(const struct wndl_selected_options *o);
 
-/* Whether the stacks are to be upside down. */
+/* Whether the stacks are shown as a tree: upside down, or of callees. */
 static inline bool wndl_selected_turns(const struct wndl_selected_options *o)
 {
-    return o->callers != NULL || o->inverted;
+    return o->callers != NULL || o->callees != NULL || o->inverted;
 }
+
+/*
+ * False, with a message that begins with `option` and names similar functions,
+ * if no function of the stacks has this name. NULL is true.
+ */
+bool wndl_selected_is_function(
+    const struct wndl_symbolized *s, const char *option, const char *name);
 
 /*
  * Reduces the recording to what the options, `filters` and `pid` (0: all)

@@ -4,6 +4,7 @@
 #include "analyze/heap/dmd_list.h"
 #include "base/utf8.h"
 #include "cli/core/command.h"
+#include "cli/core/output.h"
 #include "cli/core/shell_word.h"
 #include "cli/core/terminal.h"
 #include "cli/shared/debug_dirs.h"
@@ -162,7 +163,7 @@ static int show_records(struct reading *in)
         wndl_dmd_text_records(&text, &records,
             in->report->rows == 0 ? MAX_RECORDS : in->report->rows);
         wndl_utf8_plain_lines(&plain, &text);
-        exit_code = wndl_pager_show(&plain, in->report->paged);
+        exit_code = wndl_show(&plain, in->report->out, in->report->paged);
     }
     wndl_heap_records_free(&records);
     wndl_buf_free(&plain);

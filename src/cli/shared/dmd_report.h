@@ -15,7 +15,8 @@ struct wndl_dmd_report {
     size_t count;
     const struct wndl_heap_options *heap;
     const struct wndl_symbol_options *symbols;
-    uint64_t rows; /* of records of each kind; 0: as many as usual */
+    uint64_t rows;   /* of records of each kind; 0: as many as usual */
+    const char *out; /* a file; NULL: standard output */
     bool paged;
 };
 

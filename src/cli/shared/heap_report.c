@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "cli/core/command.h"
+#include "cli/core/output.h"
 #include "cli/core/shell_word.h"
 #include "cli/core/terminal.h"
 #include "out/dmd_text.h"
@@ -140,7 +141,8 @@ static void write_text(const struct wndl_heap_report *r,
 {
     struct wndl_buf records;
     wndl_buf_init(&records, out->mem);
-    wndl_report_text_heap(r, wndl_terminal_width(), out);
+    wndl_report_text_heap(
+        r, show->out != NULL ? 0 : wndl_terminal_width(), out);
     wndl_dmd_text_records(
         &records, &r->records, show->rows == 0 ? USUAL_RECORDS : show->rows);
     wndl_utf8_plain_lines(out, &records);
@@ -168,7 +170,7 @@ int wndl_heap_report(
                 &report, show->rows == 0 ? SIZE_MAX : show->rows, &text);
         else
             write_text(&report, show, &text);
-        exit_code = wndl_pager_show(&text, show->paged);
+        exit_code = wndl_show(&text, show->out, show->paged);
     }
     wndl_heap_report_free(&report);
     wndl_buf_free(&text);

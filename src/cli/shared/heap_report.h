@@ -12,6 +12,7 @@ struct wndl_heap_show {
     const char *path; /* of the recording, "-": it is used up */
     uint64_t rows;    /* of records; 0: as many as usual */
     bool json;
+    const char *out; /* a file; NULL: standard output */
     bool paged;
     const char *next; /* the command to try next, before the file */
 };

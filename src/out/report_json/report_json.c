@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "model/certainty.h"
+#include "model/frame_key.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -249,6 +250,28 @@ static void line_fields(struct wndl_json *j, const struct wndl_row *row)
         wndl_json_put_number(j, "line", location->line);
 }
 
+static void file_fields(struct wndl_json *j, const struct wndl_row *row)
+{
+    if (row->key != 0)
+        wndl_json_put_id(j, "file", row->key);
+}
+
+/* The byte that was running, from the start of the module on if it has one. */
+static void address_fields(struct wndl_json *j, const struct wndl_row *row)
+{
+    const struct wndl_symbolized *s = j->r->symbolized;
+    const struct wndl_frame_key *key =
+        wndl_vec_at(&s->profile->frames, row->key);
+    const struct wndl_span *span = wndl_vec_at(&s->spans, row->key);
+    const struct wndl_location *location = wndl_symbolized_location(s, span, 0);
+    wndl_json_put_number(j, "address", wndl_frame_key_byte(key));
+    function_part(j, wndl_vec_at(&s->functions, location->function));
+    if (location->file != 0)
+        wndl_json_put_id(j, "file", location->file);
+    if (location->line != 0)
+        wndl_json_put_number(j, "line", location->line);
+}
+
 static void put_unnamed(struct wndl_json *j)
 {
     wndl_json_put_key(j, "without_symbols");
@@ -273,6 +296,8 @@ static void put_rows(struct wndl_json *j, size_t max_rows)
         [WNDL_BY_LINE] = {"line", line_fields},
         [WNDL_BY_MODULE] = {"module", module_fields},
         [WNDL_BY_THREAD] = {"thread", thread_fields},
+        [WNDL_BY_FILE] = {"file", file_fields},
+        [WNDL_BY_ADDRESS] = {"address", address_fields},
     };
     wndl_json_put_text(j, "by", views[j->r->view].name);
     wndl_json_put_number(j, "row_count", j->r->rows.len);

@@ -2,6 +2,9 @@
 /* report_text_table: rows of self and total cost under their headings. */
 #include "out/report_text/report_text.h"
 
+#include "model/frame_key.h"
+
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,6 +81,42 @@ static void line_cells(const struct wndl_text *t, const struct wndl_row *row,
     cells->second = wndl_text_name(
         t, text_of(t, function->name), c->narrow ? c->second : 0, &cells->name);
     cells->module = wndl_text_module_name(t, function->module);
+}
+
+/* Code without line information has no file. */
+static void file_cells(const struct wndl_text *t, const struct wndl_row *row,
+    const struct columns *c, struct cells *cells)
+{
+    static const char unknown[] = "[file not known]";
+    (void)c;
+    cells->first = row->key == 0 ? (struct wndl_bytes){(const uint8_t *)unknown,
+                                       sizeof unknown - 1}
+                                 : text_of(t, row->key);
+    cells->second = (struct wndl_bytes){0};
+    cells->module = (struct wndl_bytes){0};
+}
+
+/* "program+0x1139", by the frame's innermost function. */
+static void address_cells(const struct wndl_text *t, const struct wndl_row *row,
+    const struct columns *c, struct cells *cells)
+{
+    const struct wndl_symbolized *s = t->r->symbolized;
+    const struct wndl_frame_key *key =
+        wndl_vec_at(&s->profile->frames, row->key);
+    const struct wndl_span *span = wndl_vec_at(&s->spans, row->key);
+    const struct wndl_function *function =
+        function_at(t, wndl_symbolized_location(s, span, 0)->function);
+    struct wndl_bytes module = wndl_text_module_name(t, function->module);
+    wndl_buf_clear(&cells->place);
+    if (key->image != WNDL_NO_INDEX) {
+        wndl_buf_add(&cells->place, module.data, module.size);
+        wndl_buf_byte(&cells->place, '+');
+    }
+    wndl_buf_printf(&cells->place, "0x%" PRIx64, wndl_frame_key_byte(key));
+    cells->first = bytes_of(&cells->place);
+    cells->second = wndl_text_name(
+        t, text_of(t, function->name), c->narrow ? c->second : 0, &cells->name);
+    cells->module = module;
 }
 
 static void module_cells(const struct wndl_text *t, const struct wndl_row *row,
@@ -170,6 +209,9 @@ static const struct {
     [WNDL_BY_MODULE] = {"module", "symbols", "module", put_costs, module_cells},
     [WNDL_BY_THREAD] = {"thread", "pid/tid", "program", put_times,
         thread_cells},
+    [WNDL_BY_FILE] = {"file", "", "", put_costs, file_cells},
+    [WNDL_BY_ADDRESS] = {"address", "function", "module", put_costs,
+        address_cells},
 };
 
 /* A row without a stack has only its label. */

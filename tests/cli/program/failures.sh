@@ -85,6 +85,7 @@ each() {
 each 5 2 report cpu.wndl
 each 5 2 report --tree --json cpu.wndl
 each 5 2 report heap.wndl
+each 5 4 annotate --callers leaf cpu.wndl
 each 5 2 diff cpu.wndl cpu.wndl
 each 5 2 export -f folded cpu.wndl
 each 5 2 export -f pprof -o - cpu.wndl

@@ -48,7 +48,7 @@ for command in $("$windlass" --commands); do
 done
 
 # The habits of other tools' users.
-for word in top stat annotate script flamegraph attach trace load import run \
+for word in top stat disassemble script flamegraph attach trace load import run \
     start massif; do
     says 2 "is not a command; the nearest is 'windlass " $word
 done
@@ -58,7 +58,7 @@ says 2 "--call-graph: every sample" record --call-graph dwarf ls
 says 2 "-p: windlass cannot record a process that runs" record -p 1
 says 2 "--pid: windlass cannot record a process that runs" heap --pid 1
 says 2 "-i: did you mean 'windlass report FILE'?" report -i perf.data
-says 2 "--by takes one of fn|line|module|thread, not 'lines'; did you mean 'line'?" \
+says 2 "--by takes one of fn|line|module|thread|file|address, not 'lines'; did you mean 'line'?" \
     report --by lines zebra
 
 # Help and version.

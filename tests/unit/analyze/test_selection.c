@@ -2,6 +2,7 @@
 #include "testlib.h"
 
 #include "analyze/time/calltree.h"
+#include "analyze/time/collapsed.h"
 #include "analyze/time/report_fill.h"
 #include "analyze/time/selection.h"
 #include "analyze/time/turned.h"
@@ -120,6 +121,10 @@ static void stacks_by_text_function_and_module(void **state)
     assert_left(&n, 5, 0);
     select_in(&n, &(struct wndl_selection){.module = "libx"});
     assert_left(&n, 0, 0);
+    select_in(&n, &(struct wndl_selection){.ignored = "g"});
+    assert_left(&n, 13, 1);
+    select_in(&n, &(struct wndl_selection){.function = "main", .ignored = "h"});
+    assert_left(&n, 8, 1);
 }
 
 /* ---- turning */
@@ -147,25 +152,30 @@ static void write_node(const struct named *n, const struct wndl_calltree *tree,
     }
 }
 
-static void assert_turned(
-    enum wndl_turn turn, const char *function, const char *expected)
+static void assert_tree(struct named *n, const char *expected)
 {
-    struct named n;
     struct wndl_report report;
     char text[1000] = "";
-    named_cook(&n, recipe, names);
-    assert_true(wndl_turn_stacks(&n.profile, &n.symbolized, turn, function));
-    assert_true(wndl_report_fill(&report, &n.symbolized, WNDL_BY_FUNCTION,
+    assert_true(wndl_report_fill(&report, &n->symbolized, WNDL_BY_FUNCTION,
         WNDL_TIME_CPU, wndl_mem_libc()));
     assert_true(
         report.quality.kept >= report.quality.complete + report.quality.lost);
     assert_true(wndl_calltree_build(
-        &report.tree, &n.symbolized, WNDL_TREE_FOR_READING, WNDL_TIME_CPU));
+        &report.tree, &n->symbolized, WNDL_TREE_FOR_READING, WNDL_TIME_CPU));
     write_node(
-        &n, &report.tree, wndl_calltree_at(&report.tree, 0)->first_child, text);
+        n, &report.tree, wndl_calltree_at(&report.tree, 0)->first_child, text);
     assert_string_equal(text, expected);
     wndl_report_free(&report);
-    named_free(&n);
+    named_free(n);
+}
+
+static void assert_turned(
+    enum wndl_turn turn, const char *function, const char *expected)
+{
+    struct named n;
+    named_cook(&n, recipe, names);
+    assert_true(wndl_turn_stacks(&n.profile, &n.symbolized, turn, function));
+    assert_tree(&n, expected);
 }
 
 static void callees_begin_at_the_outermost_call(void **state)
@@ -196,6 +206,37 @@ static void inverted_stacks_begin_at_their_leaves(void **state)
         "f:0/8(main:5/5 f:0/3(f:0/3(main:3/3))) "
         "libx.so+0x40:0/5(f:0/4([lost]:4/4) ~h:0/1(~g:0/1(f:0/1(main:1/1)))) "
         "~h:0/2(~g:0/2(f:0/2(f:0/2(main:2/2)))) [no stack]:1/1");
+}
+
+/* ---- collapsing */
+
+static void collapsed_stacks_have_each_function_once(void **state)
+{
+    (void)state;
+    struct named n;
+    named_cook(&n, recipe, names);
+    assert_true(wndl_collapse_recursion(&n.profile, &n.symbolized));
+    assert_tree(&n, "main:0/11(f:8/11(~g:0/3(~h:2/3(libx.so+0x40:1/1)))) "
+                    "[lost]:0/4(f:0/4(libx.so+0x40:4/4)) [no stack]:1/1");
+    /* Also of functions that call each other; and the last line stays. */
+    static const char both[] = "meta 1000 1 1 h / app\n"
+                               "process 0 7 /bin/app app\n"
+                               "image /bin/app -\n"
+                               "thread 0 7 app\n"
+                               "sample 0 5 0 0:11 0:21 0:11 0:21 0:31!\n"
+                               "sample 0 2 0 0:11 0:21 0:12!\n"
+                               "done 0 0\n";
+    static const char of_both[] = "11 a a.c 1\n12 a a.c 2\n21 b a.c 3\n"
+                                  "31 c a.c 4\n";
+    named_cook(&n, both, of_both);
+    assert_true(wndl_collapse_recursion(&n.profile, &n.symbolized));
+    const struct wndl_sample *last =
+        wndl_vec_at(&n.profile.samples, n.profile.samples.len - 1);
+    const struct wndl_node *node = wndl_vec_at(&n.profile.nodes, last->node);
+    const struct wndl_span *span =
+        wndl_vec_at(&n.symbolized.spans, node->frame);
+    assert_int_equal(wndl_symbolized_location(&n.symbolized, span, 0)->line, 2);
+    assert_tree(&n, "a:2/7(b:0/5(c:5/5))");
 }
 
 /* ---- names */
@@ -238,6 +279,7 @@ int main(void)
         cmocka_unit_test(callees_begin_at_the_outermost_call),
         cmocka_unit_test(callers_begin_at_the_innermost_call),
         cmocka_unit_test(inverted_stacks_begin_at_their_leaves),
+        cmocka_unit_test(collapsed_stacks_have_each_function_once),
         cmocka_unit_test(names_as_users_type_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

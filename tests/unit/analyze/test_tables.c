@@ -3,6 +3,7 @@
 
 #include "analyze/time/calltree.h"
 #include "analyze/time/report_fill.h"
+#include "model/frame_key.h"
 #include "named.h"
 
 #include <stdio.h>
@@ -444,6 +445,52 @@ static void failed_allocations_are_told_and_leak_nothing(void **state)
     named_free(&f.named);
 }
 
+static void rows_by_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        uint64_t self, total;
+    } expected[] = {{"main.c", 9, 16}, {"", 5, 5}, {"main.h", 2, 2}};
+    struct fixture f;
+    fill(&f, WNDL_BY_FILE);
+    assert_int_equal(f.report.rows.len, 4);
+    for (size_t i = 0; i < 3; i++) {
+        const struct wndl_row *row = wndl_vec_at(&f.report.rows, i);
+        assert_string_equal(
+            wndl_intern_text(&f.named.symbolized.strings, row->key),
+            expected[i].file);
+        assert_int_equal(row->self.samples, expected[i].self);
+        assert_int_equal(row->total.samples, expected[i].total);
+    }
+    assert_label(&f, 3, WNDL_LABEL_NO_STACK, 1000);
+    clear(&f);
+}
+
+/* A return address stands for the call before it. */
+static void rows_by_address(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t address, self, total;
+    } expected[] = {{0x20, 8, 8}, {0x40, 4, 4}, {0x30, 2, 2}, {0xf, 1, 12}};
+    struct fixture f;
+    fill(&f, WNDL_BY_ADDRESS);
+    assert_int_equal(f.report.rows.len, 7);
+    for (size_t i = 0; i < 4; i++) {
+        const struct wndl_row *row = wndl_vec_at(&f.report.rows, i);
+        assert_int_equal(
+            wndl_frame_key_byte(wndl_vec_at(&f.named.profile.frames, row->key)),
+            expected[i].address);
+        assert_int_equal(row->self.samples, expected[i].self);
+        assert_int_equal(row->total.samples, expected[i].total);
+    }
+    const struct wndl_row *last = wndl_vec_at(&f.report.rows, 6);
+    assert_int_equal(last->self.samples, 0);
+    assert_int_equal(last->total.samples, 9);
+    clear(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -464,6 +511,8 @@ int main(void)
         cmocka_unit_test(function_both_called_and_inlined_is_one_node),
         cmocka_unit_test(empty_profile_gives_an_empty_report),
         cmocka_unit_test(failed_allocations_are_told_and_leak_nothing),
+        cmocka_unit_test(rows_by_file),
+        cmocka_unit_test(rows_by_address),
     };
     return cmocka_run_group_tests_name("tables", tests, NULL, NULL);
 }
