@@ -20,6 +20,7 @@ enum { FORMAT_WINDLASS, FORMAT_CHROME };
 struct table_options {
     const char *out;
     bool dump;
+    bool from_code;
     unsigned format; /* FORMAT_*: in the order of the choices */
     unsigned header; /* 1: as designed */
     const char *lookup;
@@ -31,6 +32,10 @@ static const struct wndl_option option_table[] = {
     {0, "dump", NULL, NULL, NULL, NULL,
         "show: list all rows, one line for each range of addresses",
         WNDL_OPT_FLAG, offsetof(struct table_options, dump)},
+    {0, "from-code", NULL, NULL, NULL, NULL,
+        "build, verify: make rules from the code of x86-64 where there are "
+        "none",
+        WNDL_OPT_FLAG, offsetof(struct table_options, from_code)},
     {0, "format", "FORMAT", "windlass|chrome-v2", "windlass", NULL,
         "the format of the table: windlass: windlass's own; chrome-v2: "
         "Chromium's unwind info v2, for 32-bit Arm",
@@ -82,7 +87,8 @@ static int build_table(const struct table_options *o, const char *path)
         return wndl_cli_fail(&err);
     wndl_buf_init(&bytes, wndl_mem_libc());
     int exit_code;
-    if (wndl_table_build(binary.object, &bytes, &stats, &err) != WNDL_OK) {
+    if ((o->from_code && !wndl_binary_add_code_rules(&binary, &err)) ||
+        wndl_table_build(binary.object, &bytes, &stats, &err) != WNDL_OK) {
         exit_code = wndl_cli_fail(&err);
     } else {
         const struct wndl_output output = {
@@ -166,11 +172,12 @@ static enum wndl_status check_table(const void *table,
     return wndl_table_verify(table, object, verdict, err);
 }
 
-static int verify_table(const char *binary, const char *path)
+static int verify_table(
+    const struct table_options *o, const char *binary, const char *path)
 {
     struct wndl_table table;
-    const struct wndl_checked_table checked = {
-        &table, open_checked, check_table, .owns_damage = true};
+    const struct wndl_checked_table checked = {&table, open_checked,
+        check_table, .owns_damage = true, .from_code = o->from_code};
     return wndl_unwind_table_verify(&checked, binary, path);
 }
 
@@ -213,7 +220,8 @@ static int run_chrome(
     char *const *t = operands->texts;
     const size_t count = operands->count;
     const bool builds = count == 2 && strcmp(t[0], "build") == 0;
-    if (o->dump || builds != (o->out != NULL) || (o->header != 0 && !builds))
+    if (o->dump || o->from_code || builds != (o->out != NULL) ||
+        (o->header != 0 && !builds))
         return -1;
     if (builds && o->lookup == NULL)
         return wndl_chrome_v2_cmd_build(t[1], o->out, o->header != 0);
@@ -248,10 +256,10 @@ static int run_unwind_table(const void *options, struct wndl_operands operands)
     }
     if (o->header == 0 && o->lookup == NULL && (builds || shows || verifies) &&
         operands.count == wanted && builds == (o->out != NULL) &&
-        (shows || !o->dump))
+        (shows || !o->dump) && !(shows && o->from_code))
         return builds  ? build_table(o, operands.texts[1])
                : shows ? show_table(o, operands.texts[1])
-                       : verify_table(operands.texts[1], operands.texts[2]);
+                       : verify_table(o, operands.texts[1], operands.texts[2]);
     const bool needs_chrome = o->header != 0 || o->lookup != NULL ||
                               strcmp(verb, "encode") == 0 ||
                               strcmp(verb, "run") == 0;
@@ -268,7 +276,9 @@ const struct wndl_command wndl_cmd_unwind_table = {
         "An unwind table holds the unwind rules of a binary in about a tenth "
         "of the size of its call frame information. It is built from "
         ".eh_frame, and from .debug_frame, also of the debug file, for the "
-        "code that .eh_frame leaves out; from .pdata of 64-bit Windows files, "
+        "code that .eh_frame leaves out; with --from-code also from the code "
+        "of x86-64 for which neither has rules; from .pdata of 64-bit Windows "
+        "files, "
         "__unwind_info of macOS files, or .ARM.exidx; for x86-64, i386, "
         "AArch64 and 32-bit Arm. A table with the name <build-id>.wut is found "
         "in the folders of $WINDLASS_UNWIND_TABLES when the binary is "
