@@ -3,11 +3,10 @@
 # the extents of functions are known, against their call frame information, at
 # each instruction that is reached.
 #
-# Where they differ, it is mostly the information that is wrong, in assembly:
-# libc's __mpn_submul_1 and __mpn_addmul_1 push two registers of which it does
-# not know, libcrypto's AVX2 hashes swap two of them, and its loops that move SP
-# have one rule. "Unsaid" are registers that the code has overwritten and of
-# which the information says nothing.
+# "Wrong" are instructions for which both have a rule, and not the same; which
+# one is right is not known here ("codedump FILE list" prints the addresses).
+# "Unsaid" are registers that the code has overwritten and of which the
+# information says nothing.
 set -eu
 . "$(dirname "$0")/../lib/have.sh"
 codedump=$1
