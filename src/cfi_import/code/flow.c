@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cfi_import/code/flow.h"
-
-#include "base/search.h"
+#include "cfi_import/code/flow_impl.h"
 #include "cfi_import/code/jump_table.h"
 
 #include <stdlib.h>
 
 enum {
-    /* Marks, above the size of an instruction. */
-    IS_TARGET = 0x10, /* of a branch */
-    IS_NAMED = 0x20,
-    IS_CALLED = 0x40,
-    IS_START = 0x80, /* of a known function */
-    IS_NEW = 0x100,  /* reached since the entry */
     WORK_PER_BYTE = 8,
     WORK_AT_LEAST = 64 * 1024,
     MOST_STATES = 512 * 1024,
@@ -24,40 +16,6 @@ enum {
 struct way {
     uint32_t at, id;
 };
-
-/* ---- the code */
-
-static bool has_offset(const struct wndl_code_flow *f, uint64_t svma)
-{
-    return svma - f->text->code.svma < f->text->code.bytes.size;
-}
-
-static uint32_t offset_of(const struct wndl_code_flow *f, uint64_t svma)
-{
-    return (uint32_t)(svma - f->text->code.svma);
-}
-
-static struct wndl_bytes code_at(const struct wndl_code_flow *f, uint64_t at)
-{
-    const struct wndl_bytes all = f->text->code.bytes;
-    return wndl_bytes_slice(all, at, all.size - at);
-}
-
-static const struct wndl_code_range *range_at(
-    struct wndl_code_ranges ranges, uint64_t svma)
-{
-    const size_t n = ranges.count == 0
-                         ? 0
-                         : wndl_search_up_to(&ranges.all->start,
-                               sizeof *ranges.all, ranges.count, svma);
-    return n != 0 && svma < ranges.all[n - 1].end ? &ranges.all[n - 1] : NULL;
-}
-
-/* Whether this code is followed. */
-static bool is_ours(const struct wndl_code_flow *f, uint64_t svma)
-{
-    return has_offset(f, svma) && range_at(f->text->covered, svma) == NULL;
-}
 
 /* ---- ways */
 
@@ -341,7 +299,8 @@ static void follow_way(struct wndl_code_flow *f, struct way way)
             return;
         }
         f->marks[at] =
-            (uint16_t)((f->marks[at] & ~WNDL_INSN_LONGEST) | insn.size);
+            (uint16_t)((f->marks[at] & ~WNDL_INSN_LONGEST) | insn.size |
+                       (insn.is_padding ? IS_PADDING : 0));
         make_push(&insn, svma + insn.size);
         if (loaded != id)
             get_state(f, id, &state);
@@ -479,9 +438,8 @@ static void fill_gaps(struct wndl_code_flow *f)
     bool begins = true;
     while (at < size && !f->failed && !f->full) {
         const uint64_t svma = f->text->code.svma + at;
-        const struct wndl_code_range *range = range_at(f->text->covered, svma);
-        if (range != NULL) {
-            at = offset_of(f, range->end);
+        if ((f->marks[at] & IS_COVERED) != 0) {
+            at = offset_of(f, range_at(f->text->covered, svma)->end);
             begins = true;
         } else if (f->ids[at] != 0) {
             at += wndl_code_flow_size(f, at);
@@ -499,6 +457,18 @@ static void fill_gaps(struct wndl_code_flow *f)
 }
 
 /* ---- public */
+
+static void mark_covered(struct wndl_code_flow *f)
+{
+    const uint64_t size = f->text->code.bytes.size;
+    const uint64_t svma = f->text->code.svma;
+    for (size_t i = 0; i < f->text->covered.count; i++) {
+        const struct wndl_code_range r = f->text->covered.all[i];
+        uint64_t at = r.start < svma ? 0 : r.start - svma;
+        for (; at < size && at + svma < r.end; at++)
+            f->marks[at] |= IS_COVERED;
+    }
+}
 
 static void mark_functions(struct wndl_code_flow *f)
 {
@@ -532,8 +502,14 @@ bool wndl_code_flow_init(struct wndl_code_flow *f,
         return false;
     wndl_code_state_enter(&entry);
     f->entry = id_of(f, &entry);
+    mark_covered(f);
     mark_functions(f);
     return !f->failed;
+}
+
+bool wndl_code_flow_is_padding(const struct wndl_code_flow *f, uint64_t offset)
+{
+    return (f->marks[offset] & IS_PADDING) != 0;
 }
 
 bool wndl_code_flow_is_entry(const struct wndl_code_flow *f, uint64_t offset)
@@ -549,42 +525,10 @@ void wndl_code_flow_enter(
             kind == WNDL_CODE_CALLED ? IS_CALLED : IS_NAMED;
 }
 
-/* Addresses of data may be those of tables, which end where others start. */
-static void note_address(struct wndl_code_flow *f, uint64_t svma)
-{
-    uint64_t *address = wndl_vec_push(&f->addresses);
-    f->failed |= address == NULL;
-    if (address != NULL)
-        *address = svma;
-}
-
 static int compare_addresses(const void *a, const void *b)
 {
     const uint64_t *x = a, *y = b;
     return (*x > *y) - (*x < *y);
-}
-
-void wndl_code_flow_scan(
-    struct wndl_code_flow *f, uint64_t start, uint64_t end, bool is_sure)
-{
-    while (start < end && has_offset(f, start)) {
-        struct wndl_insn_glance g;
-        const struct wndl_bytes code = code_at(f, offset_of(f, start));
-        const bool known = wndl_insn_glance(code, start, &g);
-        start += known ? g.size : 1;
-        if (!known || g.op == WNDL_INSN_OTHER)
-            continue;
-        if (g.op == WNDL_INSN_ADDRESS && !has_offset(f, g.target))
-            note_address(f, g.target);
-        if (!is_ours(f, g.target))
-            continue;
-        const uint32_t at = offset_of(f, g.target);
-        const bool calls = g.op == WNDL_INSN_CALL && g.target != start;
-        if (calls || g.op == WNDL_INSN_ADDRESS)
-            f->marks[at] |= calls && is_sure ? IS_CALLED : IS_NAMED;
-        else if (!calls)
-            f->marks[at] |= IS_TARGET;
-    }
 }
 
 static void follow_start(struct wndl_code_flow *f)

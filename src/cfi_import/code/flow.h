@@ -63,7 +63,8 @@ struct wndl_code_flow {
     struct wndl_vec returns; /* offsets of returns since the entry */
     struct wndl_vec called;  /* offsets of entries found on the way */
     struct wndl_vec addresses; /* uint64_t, of data: sorted by the run */
-    uint32_t entry;            /* id of the state at entries */
+    uint64_t scanned; /* bytes of code that were scanned, but for padding */
+    uint32_t entry;   /* id of the state at entries */
     uint64_t work, most_work;
     /* Since the entry: returns with another SP, ways that meet with different
      * SPs, and ways to the end. */
@@ -102,6 +103,10 @@ static inline bool wndl_code_flow_state(const struct wndl_code_flow *flow,
 
 /* Whether it starts a function. */
 bool wndl_code_flow_is_entry(
+    const struct wndl_code_flow *flow, uint64_t offset);
+
+/* Whether a reached instruction is padding (insn.h). */
+bool wndl_code_flow_is_padding(
     const struct wndl_code_flow *flow, uint64_t offset);
 
 /* The size of a reached instruction. */

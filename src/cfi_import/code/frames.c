@@ -89,12 +89,8 @@ static bool write_row(struct writing *w, uint64_t at, unsigned size)
 
 static void write_instruction(struct writing *w, uint64_t at)
 {
-    const struct wndl_bytes code = w->flow->text->code.bytes;
     const unsigned size = wndl_code_flow_size(w->flow, at);
-    const unsigned counted =
-        wndl_insn_padding(wndl_bytes_slice(code, at, code.size - at)) == 0
-            ? size
-            : 0;
+    const unsigned counted = wndl_code_flow_is_padding(w->flow, at) ? 0 : size;
     if (w->is_open && (at != w->end || wndl_code_flow_is_entry(w->flow, at)))
         close_function(w);
     const bool is_same = w->is_open && w->id == w->flow->ids[at];
@@ -135,27 +131,32 @@ static void each_gap(const struct wndl_code_text *text,
         visit(context, at, end);
 }
 
-struct counting {
-    const struct wndl_code_text *text;
+struct missing {
+    const struct wndl_code_part *code;
     uint64_t bytes;
 };
 
 /* Instructions that do nothing fill up to the next function. */
-static void count_code(void *context, uint64_t start, uint64_t end)
+static void count_gap(void *context, uint64_t start, uint64_t end)
 {
-    struct counting *c = context;
-    const struct wndl_code_part *code = &c->text->code;
-    while (start < end) {
-        const uint64_t offset = start - code->svma;
-        const struct wndl_bytes bytes =
-            wndl_bytes_slice(code->bytes, offset, code->bytes.size - offset);
-        const unsigned padding = wndl_insn_padding(bytes);
-        struct wndl_insn_glance glance = {.size = (uint8_t)padding};
-        if (padding == 0 && !wndl_insn_glance(bytes, start, &glance))
-            glance.size = 1;
-        c->bytes += padding == 0 ? glance.size : 0;
-        start += glance.size;
-    }
+    struct missing *m = context;
+    const struct wndl_bytes all = m->code->bytes;
+    unsigned size;
+    do {
+        const uint64_t offset = start - m->code->svma;
+        size =
+            wndl_insn_padding(wndl_bytes_slice(all, offset, all.size - offset));
+        start += size;
+    } while (size != 0 && start < end);
+    m->bytes += start < end ? end - start : 0;
+}
+
+/* The bytes of gaps after the padding that they begin with. */
+static uint64_t missing_in(const struct wndl_code_text *text)
+{
+    struct missing missing = {&text->code, 0};
+    each_gap(text, count_gap, &missing);
+    return missing.bytes;
 }
 
 static void scan_gap(void *context, uint64_t start, uint64_t end)
@@ -190,24 +191,29 @@ static void find_entries(struct making *m, struct wndl_code_flow *flow)
     const struct wndl_code_range *f = m->binary.functions.data;
     for (size_t i = 0; i < m->binary.functions.len && covered.count != 0; i++)
         wndl_code_flow_scan(flow, f[i].start, f[i].end, true);
+    const uint64_t before = flow->scanned;
     each_gap(flow->text, scan_gap, flow);
+    m->rules->bytes += flow->scanned - before;
 }
 
-static bool follow_text(struct making *m, const struct wndl_code_part *code)
+static struct wndl_code_text text_of(
+    struct making *m, const struct wndl_code_part *code)
 {
-    struct wndl_arena arena;
-    struct wndl_code_flow flow;
-    const struct wndl_code_text text = {.code = *code,
+    return (struct wndl_code_text){.code = *code,
         .parts = m->binary.parts.data,
         .part_count = m->binary.parts.len,
         .start = wndl_object_entry(m->object).v,
         .covered = {m->binary.covered.data, m->binary.covered.len},
         .ends = wndl_code_binary_ends,
         .context = &m->binary};
-    struct counting counting = {.text = &text};
-    each_gap(&text, count_code, &counting);
-    m->rules->bytes += counting.bytes;
-    if (counting.bytes == 0)
+}
+
+static bool follow_text(struct making *m, const struct wndl_code_part *code)
+{
+    struct wndl_arena arena;
+    struct wndl_code_flow flow;
+    const struct wndl_code_text text = text_of(m, code);
+    if (missing_in(&text) == 0)
         return true;
     wndl_arena_init(&arena, m->arena.mem);
     bool done = wndl_code_flow_init(&flow, &text, &arena);
@@ -224,17 +230,21 @@ static bool follow_text(struct making *m, const struct wndl_code_part *code)
 
 /* ---- public */
 
-static enum wndl_status follow_all(struct making *m)
+static enum wndl_status open_binary(struct making *m)
 {
     struct wndl_cfi_source cfi;
-    enum wndl_status status =
+    const enum wndl_status status =
         wndl_elf_cfi_open(&cfi, m->object, &m->arena, NULL);
     if (status == WNDL_NOMEM)
         return status;
     if (status != WNDL_OK)
         cfi = (struct wndl_cfi_source){0};
-    status =
-        wndl_code_binary_open(&m->binary, m->object, &cfi.frame, &m->arena);
+    return wndl_code_binary_open(&m->binary, m->object, &cfi.frame, &m->arena);
+}
+
+static enum wndl_status follow_all(struct making *m)
+{
+    enum wndl_status status = open_binary(m);
     for (size_t i = 0; status == WNDL_OK && i < m->binary.texts.len; i++) {
         if (!follow_text(m, wndl_vec_at(&m->binary.texts, i)))
             status = WNDL_NOMEM;
@@ -280,4 +290,22 @@ enum wndl_status wndl_code_rules_add(struct wndl_object *object,
         wndl_frame_writer_drop(&m.writer);
     wndl_arena_free(&m.arena);
     return status;
+}
+
+uint64_t wndl_code_rules_missing(
+    struct wndl_object *object, struct wndl_mem *mem)
+{
+    struct making m = {.object = object};
+    uint64_t missing = 0;
+    if (!is_for(object))
+        return 0;
+    wndl_arena_init(&m.arena, mem);
+    const bool is_open = open_binary(&m) == WNDL_OK;
+    for (size_t i = 0; is_open && i < m.binary.texts.len; i++) {
+        const struct wndl_code_text text =
+            text_of(&m, wndl_vec_at(&m.binary.texts, i));
+        missing += missing_in(&text);
+    }
+    wndl_arena_free(&m.arena);
+    return missing;
 }

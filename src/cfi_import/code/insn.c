@@ -334,6 +334,15 @@ static bool is_nop(const struct decoded *d)
            d->i.mnemonic == ZYDIS_MNEMONIC_ENDBR64;
 }
 
+/* Between functions, as bytes: what is filled with, or would trap. */
+static bool is_padding(const ZydisDecodedInstruction *i, const uint8_t *bytes)
+{
+    enum { TRAP = 0xcc, HALT = 0xf4 };
+    return i->mnemonic == ZYDIS_MNEMONIC_NOP ||
+           (i->length == 1 && (bytes[0] == TRAP || bytes[0] == HALT)) ||
+           (i->length == 2 && bytes[0] == 0 && bytes[1] == 0);
+}
+
 static void read_way(const struct decoded *d, struct wndl_insn *insn)
 {
     switch (d->i.meta.category) {
@@ -378,6 +387,7 @@ bool wndl_insn_decode(
     read_effects(&d, insn);
     if (!read_usual(&d, insn) && !read_stack(&d, insn))
         read_way(&d, insn);
+    insn->is_padding = is_padding(&d.i, code.data);
     return true;
 }
 
@@ -413,6 +423,7 @@ bool wndl_insn_glance(
     *glance = (struct wndl_insn_glance){
         .size = i.length,
         .op = is_address ? WNDL_INSN_ADDRESS : way_of(&i),
+        .is_padding = is_padding(&i, code.data),
         .target = svma + i.length + (uint64_t)by,
     };
     return true;

@@ -66,6 +66,7 @@ struct wndl_insn {
     uint8_t width;     /* bits of a comparison or a copy */
     bool above;        /* a branch if the comparison found more (ja) */
     bool above_same;   /* ... or as much (jae) */
+    bool is_padding;   /* does nothing, or must not be reached */
     uint16_t writes;   /* a bit for each register that loses its value */
     uint16_t stores;   /* bytes written to mem; 0: none */
     struct wndl_insn_mem mem;
@@ -81,6 +82,7 @@ bool wndl_insn_decode(
 struct wndl_insn_glance {
     uint8_t size;
     uint8_t op; /* CALL, JUMP, BRANCH, ADDRESS of RIP; else OTHER */
+    bool is_padding;
     uint64_t target;
 };
 
