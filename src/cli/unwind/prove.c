@@ -29,7 +29,7 @@ enum {
     LISTED = 100,
 };
 
-/* An instruction with a wrong rule. */
+/* An instruction with a wrong rule, or without one. */
 struct wrong {
     const struct wndl_proved_module *module;
     uint64_t svma, count;
@@ -130,7 +130,7 @@ static void judge(struct proving *p, const struct wndl_proved_insn *insn,
     if (is_judged(insn)) {
         const enum wndl_proof_verdict verdict =
             compare(p, insn, top, regs, &caller);
-        if (verdict == WNDL_PROOF_WRONG || verdict == WNDL_PROOF_REGISTERS)
+        if (verdict != WNDL_PROOF_RIGHT)
             list_wrong(p, insn, verdict);
         note = wndl_proof_note(insn->rule.source, verdict, insn->rule.in_plt);
     }
@@ -342,9 +342,12 @@ static void say_wrongs(struct proving *p)
     if (p->wrongs.len > 1)
         qsort(all, p->wrongs.len, sizeof *all, compare_wrongs);
     for (size_t i = 0; i < p->wrongs.len && i < LISTED; i++) {
-        printf("wrong%s by %s: ",
-            all[i].verdict == WNDL_PROOF_REGISTERS ? " RBP or RBX" : "",
-            source_names[all[i].source]);
+        if (all[i].verdict == WNDL_PROOF_MISSING)
+            printf("no rule: ");
+        else
+            printf("wrong%s by %s: ",
+                all[i].verdict == WNDL_PROOF_REGISTERS ? " RBP or RBX" : "",
+                source_names[all[i].source]);
         wndl_cli_put_tame(stdout, all[i].module->path);
         printf(
             "+0x%" PRIx64 ", %" PRIu64 " times\n", all[i].svma, all[i].count);

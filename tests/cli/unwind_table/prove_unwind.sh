@@ -48,6 +48,9 @@ step:
     mov %rsi, %rdi
     mov %rsi, %rbx
     xor %ebp, %ebp
+    .rept 12
+    add $1, %rbx
+    .endr
     call *%rax
     add %rbx, %rax
     add $24, %rsp
