@@ -10,6 +10,7 @@ enum {
     MOST_STATES = 512 * 1024,
     MOST_CODE = 256 * 1024 * 1024,
     PLAUSIBLE = 1024 * 1024, /* bytes from a jump to its targets */
+    MOST_JUMPS = 64,         /* that are tried for one gap */
 };
 
 /* A way into an instruction. */
@@ -126,12 +127,13 @@ static uint32_t join_at(struct wndl_code_flow *f, uint32_t at, uint32_t id)
     f->ends += before == id && (f->marks[at] & IS_NEW) == 0;
     if (before == id)
         return 0;
-    const bool differ = disagree(sp_of(f, before), sp_of(f, id));
+    get_state(f, before, &state);
+    get_state(f, id, &other);
+    const bool differ = disagree(sp_of(f, before), sp_of(f, id)) &&
+                        !wndl_code_state_share_base(&state, &other);
     f->conflicts += differ;
     if ((f->marks[at] & IS_CALLED) != 0 || (differ && !f->lenient))
         return 0;
-    get_state(f, before, &state);
-    get_state(f, id, &other);
     wndl_code_state_join(&state, &other);
     const uint32_t joined = id_of(f, &state);
     if (joined == before || joined == 0)
@@ -287,10 +289,32 @@ static void make_push(struct wndl_insn *insn, uint64_t next)
     insn->value = 8;
 }
 
+/* The register that an instruction compares with SP, or none. */
+static uint8_t compared_with_sp(const struct wndl_insn *insn)
+{
+    if (insn->op != WNDL_INSN_COMPARE_REG)
+        return WNDL_INSN_NO_REG;
+    return insn->reg == WNDL_INSN_RSP    ? insn->from
+           : insn->from == WNDL_INSN_RSP ? insn->reg
+                                         : WNDL_INSN_NO_REG;
+}
+
+/*
+ * After a loop that moves SP until it is equal to a register, as
+ * -fstack-clash-protection makes.
+ */
+static bool leaves_loop(
+    struct wndl_code_state *state, const struct wndl_insn *insn, uint8_t reg)
+{
+    return insn->op == WNDL_INSN_BRANCH && insn->unequal &&
+           reg != WNDL_INSN_NO_REG && wndl_code_state_equal_sp(state, reg);
+}
+
 static void follow_way(struct wndl_code_flow *f, struct way way)
 {
     struct wndl_code_state state;
     struct wndl_insn insn;
+    uint8_t compared = WNDL_INSN_NO_REG;
     uint32_t at = way.at, id = way.id, loaded = 0;
     while ((id = arrive(f, at, id)) != 0) {
         const uint64_t svma = f->text->code.svma + at;
@@ -309,6 +333,9 @@ static void follow_way(struct wndl_code_flow *f, struct way way)
         loaded = id;
         if (id == 0 || !pass(f, &insn, &state, at, id))
             return;
+        if (leaves_loop(&state, &insn, compared))
+            loaded = id = id_of(f, &state);
+        compared = compared_with_sp(&insn);
         at += insn.size;
     }
 }
@@ -402,24 +429,75 @@ static void try_marked(struct wndl_code_flow *f, uint16_t mark)
 
 /* ---- gaps */
 
-/* Tries the states of jumps that lead nobody knows where, from the same
- * function. */
-static bool try_jumps(struct wndl_code_flow *f, uint32_t at)
+static int compare_ways(const void *a, const void *b)
 {
-    const size_t count = f->jumps.len;
+    const struct way *v = a, *w = b;
+    return (v->at > w->at) - (v->at < w->at);
+}
+
+static void sort_jumps(struct wndl_code_flow *f)
+{
+    if (f->jumps.len > 1)
+        qsort(f->jumps.data, f->jumps.len, f->jumps.element, compare_ways);
+    f->sorted = f->jumps.len;
+}
+
+/*
+ * The function around a gap, offsets; where extents are not known, from its
+ * start up to the gap.
+ */
+static struct wndl_code_range function_around(
+    const struct wndl_code_flow *f, uint32_t at)
+{
+    const struct wndl_code_range *known =
+        range_at(f->text->functions, f->text->code.svma + at);
+    if (known != NULL && has_offset(f, known->start))
+        return (struct wndl_code_range){
+            offset_of(f, known->start), known->end - f->text->code.svma};
+    return (struct wndl_code_range){f->function, at};
+}
+
+struct bound {
+    const struct way *all;
+    uint64_t start;
+};
+
+static bool is_before(const void *context, size_t index)
+{
+    const struct bound *b = context;
+    return b->all[index].at < b->start;
+}
+
+/* Tries the states of jumps that lead nobody knows where, from [from, to) of
+ * the list, as far as they are of the function. */
+static bool try_some(struct wndl_code_flow *f, uint32_t at,
+    const struct wndl_code_range *function, size_t from, size_t to)
+{
     uint32_t tried = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = from; i < to && i - from < MOST_JUMPS; i++) {
         const struct way jump = *(struct way *)wndl_vec_at(&f->jumps, i);
-        if (jump.id == tried ||
-            !may_lead(
-                f, f->text->code.svma + jump.at, f->text->code.svma + at) ||
-            (f->text->functions.count == 0))
+        if (jump.at >= function->end && i < f->sorted)
+            return false;
+        if (jump.id == tried || jump.at < function->start ||
+            jump.at >= function->end)
             continue;
         tried = jump.id;
         if (try_way(f, at, jump.id, false))
             return true;
     }
     return false;
+}
+
+static bool try_jumps(struct wndl_code_flow *f, uint32_t at)
+{
+    const struct wndl_code_range function = function_around(f, at);
+    const struct bound bound = {f->jumps.data, function.start};
+    const size_t first = wndl_search(f->sorted, is_before, &bound);
+    const size_t count = f->jumps.len;
+    const size_t later =
+        count - f->sorted > MOST_JUMPS ? count - MOST_JUMPS : f->sorted;
+    return try_some(f, at, &function, first, f->sorted) ||
+           try_some(f, at, &function, later, count);
 }
 
 static void fill_gap(struct wndl_code_flow *f, uint32_t at)
@@ -434,18 +512,22 @@ static void fill_gap(struct wndl_code_flow *f, uint32_t at)
 static void fill_gaps(struct wndl_code_flow *f)
 {
     const uint32_t size = (uint32_t)f->text->code.bytes.size;
-    uint32_t at = 0;
+    uint32_t at = 0, tried = UINT32_MAX;
     bool begins = true;
+    sort_jumps(f);
     while (at < size && !f->failed && !f->full) {
         const uint64_t svma = f->text->code.svma + at;
+        if (f->ids[at] == f->entry && wndl_code_flow_is_entry(f, at))
+            f->function = at;
         if ((f->marks[at] & IS_COVERED) != 0) {
             at = offset_of(f, range_at(f->text->covered, svma)->end);
+            f->function = at;
             begins = true;
         } else if (f->ids[at] != 0) {
             at += wndl_code_flow_size(f, at);
             begins = true;
-        } else if (begins) {
-            at = after_padding(f, at);
+        } else if (at != tried && (begins || (f->marks[at] & IS_NAMED) != 0)) {
+            tried = at = after_padding(f, at);
             begins = false;
             if (at < size && f->ids[at] == 0 &&
                 is_ours(f, f->text->code.svma + at))

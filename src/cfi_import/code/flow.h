@@ -55,13 +55,15 @@ struct wndl_code_flow {
     uint32_t *ids;
     uint16_t *marks; /* flow.c's, and the size of the instruction */
     struct wndl_intern states;
-    struct wndl_vec todo;    /* ways to be followed */
-    struct wndl_vec later;   /* those after calls that may not return; a heap */
-    struct wndl_vec last;    /* those that lead into other functions */
-    struct wndl_vec jumps;   /* by what is not known */
-    struct wndl_vec trail;   /* offsets first reached since the entry */
-    struct wndl_vec returns; /* offsets of returns since the entry */
-    struct wndl_vec called;  /* offsets of entries found on the way */
+    struct wndl_vec todo;  /* ways to be followed */
+    struct wndl_vec later; /* those after calls that may not return; a heap */
+    struct wndl_vec last;  /* those that lead into other functions */
+    struct wndl_vec jumps; /* by what is not known */
+    size_t sorted;         /* so many jumps at the front are, by offset */
+    uint32_t function; /* the last known start up to the gap that is tried */
+    struct wndl_vec trail;     /* offsets first reached since the entry */
+    struct wndl_vec returns;   /* offsets of returns since the entry */
+    struct wndl_vec called;    /* offsets of entries found on the way */
     struct wndl_vec addresses; /* uint64_t, of data: sorted by the run */
     uint64_t scanned; /* bytes of code that were scanned, but for padding */
     uint32_t entry;   /* id of the state at entries */

@@ -198,6 +198,12 @@ static void read_lea(const struct decoded *d, struct wndl_insn *insn)
 static void read_compare(const struct decoded *d, struct wndl_insn *insn)
 {
     const ZydisDecodedOperand *a = &d->ops[0], *b = &d->ops[1];
+    if (is_register(a, WORD_BITS) && is_register(b, WORD_BITS)) {
+        insn->op = WNDL_INSN_COMPARE_REG;
+        insn->reg = number_of(a->reg.value);
+        insn->from = number_of(b->reg.value);
+        return;
+    }
     if (a->type != ZYDIS_OPERAND_TYPE_REGISTER || !is_constant(b))
         return;
     insn->op = WNDL_INSN_COMPARE;
@@ -317,6 +323,7 @@ static void read_branch(const struct decoded *d, struct wndl_insn *insn)
     insn->op = WNDL_INSN_BRANCH;
     insn->above = d->i.mnemonic == ZYDIS_MNEMONIC_JNBE;
     insn->above_same = d->i.mnemonic == ZYDIS_MNEMONIC_JNB;
+    insn->unequal = d->i.mnemonic == ZYDIS_MNEMONIC_JNZ;
 }
 
 static bool stops(ZydisMnemonic mnemonic)

@@ -37,6 +37,7 @@ enum wndl_insn_op {
     WNDL_INSN_ENTER,    /* `value` bytes below the saved RBP */
     WNDL_INSN_LEAVE,
     WNDL_INSN_COMPARE,     /* reg with value */
+    WNDL_INSN_COMPARE_REG, /* reg with from, 8 bytes */
     WNDL_INSN_LOAD_SIGNED, /* reg = 4 bytes at mem, extended */
     WNDL_INSN_ADD_REG,     /* reg += from */
     WNDL_INSN_CALL,        /* of `target` */
@@ -66,6 +67,7 @@ struct wndl_insn {
     uint8_t width;     /* bits of a comparison or a copy */
     bool above;        /* a branch if the comparison found more (ja) */
     bool above_same;   /* ... or as much (jae) */
+    bool unequal;      /* ... or another value (jne) */
     bool is_padding;   /* does nothing, or must not be reached */
     uint16_t writes;   /* a bit for each register that loses its value */
     uint16_t stores;   /* bytes written to mem; 0: none */

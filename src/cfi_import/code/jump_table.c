@@ -119,6 +119,9 @@ static void read_insn(struct reading *r, const struct wndl_insn *insn)
         r->compared = insn->reg;
         r->with = insn->value;
         return;
+    case WNDL_INSN_COMPARE_REG:
+        r->compared = WNDL_INSN_NO_REG;
+        return;
     case WNDL_INSN_BRANCH:
         bound_index(r, insn);
         return;

@@ -300,7 +300,27 @@ bool wndl_code_state_step(
     return true;
 }
 
+bool wndl_code_state_equal_sp(struct wndl_code_state *s, unsigned reg)
+{
+    if (s->regs[reg].from != WNDL_CODE_CFA ||
+        !set(s, WNDL_INSN_RSP, s->regs[reg]))
+        return false;
+    s->joined = 0;
+    return true;
+}
+
 /* ---- joins */
+
+bool wndl_code_state_share_base(
+    const struct wndl_code_state *a, const struct wndl_code_state *b)
+{
+    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+        if (i != WNDL_INSN_RSP && a->regs[i].from == WNDL_CODE_CFA &&
+            wndl_code_same(a->regs[i], b->regs[i]))
+            return true;
+    }
+    return false;
+}
 
 static bool keeps_slot(
     const struct wndl_code_state *other, const struct wndl_code_slot *slot)

@@ -72,6 +72,16 @@ bool wndl_code_state_step(struct wndl_code_state *state,
 void wndl_code_state_join(
     struct wndl_code_state *state, const struct wndl_code_state *other);
 
+/*
+ * SP is equal to another register. False if that changes nothing: its distance
+ * from the CFA is not known, or SP's is the same.
+ */
+bool wndl_code_state_equal_sp(struct wndl_code_state *state, unsigned reg);
+
+/* Whether a register other than SP leads to the CFA in both. */
+bool wndl_code_state_share_base(
+    const struct wndl_code_state *a, const struct wndl_code_state *b);
+
 /* Whether SP is where a return finds its address. */
 bool wndl_code_state_may_return(const struct wndl_code_state *state);
 

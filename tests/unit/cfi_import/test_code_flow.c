@@ -289,6 +289,34 @@ static void test_call_that_does_not_return(void **state)
     drop(&f);
 }
 
+/* -fstack-clash-protection: SP goes down page by page to a register. */
+CODE(clash, ".globl clash_1, clash_2, clash_3, clash_4\n"
+            "lea -65536(%rsp),%r11\n"
+            "clash_1: sub $4096,%rsp\n"
+            "orq $0,(%rsp)\n"
+            "clash_2: cmp %r11,%rsp\n"
+            "jne clash_1\n"
+            "clash_3: sub $24,%rsp\n"
+            "clash_4: add $65560,%rsp\n"
+            "ret")
+PLACE(clash_1)
+PLACE(clash_2)
+PLACE(clash_3)
+PLACE(clash_4)
+
+static void test_loop_of_pages(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, clash, clash_end);
+    expect(&f, clash, "sp+8");
+    expect(&f, clash_1, "r11+65544");
+    expect(&f, clash_2, "r11+65544");
+    expect(&f, clash_3, "sp+65544");
+    expect(&f, clash_4, "sp+65568");
+    drop(&f);
+}
+
 CODE(returns_elsewhere, "push %rax\n"
                         ".globl returns_1\n"
                         "returns_1: ret")
@@ -332,6 +360,31 @@ static void test_jump_table(void **state)
     expect(&f, switches_1, "sp+16 same c-16");
     expect(&f, switches_2, "sp+16 same c-16");
     expect(&f, switches_3, "sp+8 same same");
+    drop(&f);
+}
+
+/* Where a jump leads is not known, but the code after it fits its state. */
+CODE(jumps, ".globl jumps_1, jumps_2\n"
+            "push %rbx\n"
+            "push %rbp\n"
+            "jmp *%rdx\n"
+            "jumps_1: mov $1,%eax\n"
+            "pop %rbp\n"
+            "jumps_2: pop %rbx\n"
+            "ret\n"
+            "pop %rbp\n"
+            "pop %rbx\n"
+            "ret")
+PLACE(jumps_1)
+PLACE(jumps_2)
+
+static void test_jump_to_the_code_after_it(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, jumps, jumps_end);
+    expect(&f, jumps_1, "sp+24 c-24 c-16");
+    expect(&f, jumps_2, "sp+16 same c-16");
     drop(&f);
 }
 
@@ -439,8 +492,10 @@ int main(void)
         cmocka_unit_test(test_aligned_by_gcc),
         cmocka_unit_test(test_ways_that_disagree),
         cmocka_unit_test(test_call_that_does_not_return),
+        cmocka_unit_test(test_loop_of_pages),
         cmocka_unit_test(test_return_with_another_stack),
         cmocka_unit_test(test_jump_table),
+        cmocka_unit_test(test_jump_to_the_code_after_it),
         cmocka_unit_test(test_several_entries),
         cmocka_unit_test(test_return_address),
         cmocka_unit_test(test_lost_register),
