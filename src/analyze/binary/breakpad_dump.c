@@ -463,7 +463,7 @@ static enum wndl_status write_unwinding(
         wndl_error_set_file(refusal, d->path);
     } else {
         const struct wndl_unwind_info_request request = {
-            d->path, d->arch, d->debug_dirs};
+            d->path, d->arch, d->debug_dirs, false};
         status =
             wndl_unwind_info_open_request(&info, &request, d->mem, refusal);
         /* The same records are not written again in another form. */

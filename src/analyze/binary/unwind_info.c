@@ -68,7 +68,7 @@ static enum wndl_status find_rules(
     return status;
 }
 
-/* Adds what debug files have. */
+/* Adds what debug files have, and then what code says. */
 static enum wndl_status add_rules(struct wndl_unwind_info *info,
     const struct wndl_unwind_info_request *request, struct wndl_mem *mem,
     struct wndl_pe_stacks *stacks)
@@ -77,6 +77,10 @@ static enum wndl_status add_rules(struct wndl_unwind_info *info,
     if (status != WNDL_NOMEM)
         status =
             wndl_elf_cfi_add_debug_file(info->object, request->debug_dirs, mem);
+    if (status != WNDL_NOMEM && request->from_code) {
+        info->from_code = true;
+        status = wndl_code_rules_add(info->object, &info->code, mem);
+    }
     return status;
 }
 

@@ -10,6 +10,7 @@
 #include "base/intern.h"
 #include "base/vec.h"
 #include "cfi_import/arm/source.h"
+#include "cfi_import/code/frames.h"
 #include "cfi_import/core/source.h"
 #include "obj/core/object.h"
 #include "os/file.h"
@@ -83,6 +84,8 @@ struct wndl_unwind_info {
     bool knows_ways; /* false: it is for another machine than this one */
     uint64_t ways[WNDL_WAYS];
     struct wndl_unwind_rejected rejected[WNDL_REJECTS];
+    bool from_code;              /* rules were made from code, if possible */
+    struct wndl_code_rules code; /* of the code without other rules */
 };
 
 /*
@@ -92,6 +95,7 @@ struct wndl_unwind_info {
 struct wndl_unwind_info_request {
     const char *path, *arch;
     const char *const *debug_dirs;
+    bool from_code; /* make rules from code where there are none */
 };
 
 /* wndl_unwind_info_open for such a request. */

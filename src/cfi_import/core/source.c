@@ -3,6 +3,7 @@
 #include "cfi_import/core/source_impl.h"
 
 #include <elf.h>
+#include <string.h>
 
 void wndl_cfi_source_lose(
     struct wndl_cfi_source *cfi, const struct wndl_error *why)
@@ -39,7 +40,7 @@ enum wndl_status wndl_cfi_source_find(struct wndl_cfi_source *cfi,
     frame->addr = section.addr.v;
     frame->address_size = (uint8_t)wndl_object_address_size(object);
     frame->big_endian = wndl_object_is_big_endian(object);
-    frame->debug_frame = name[1] == 'd';
+    frame->debug_frame = strcmp(name, ".eh_frame") != 0;
     frame->family = wndl_object_machine(object) == EM_AARCH64 ? WNDL_CFI_AARCH64
                                                               : WNDL_CFI_X86;
     return frame->bytes.size == 0 ? WNDL_NOT_FOUND : WNDL_OK;
@@ -48,9 +49,11 @@ enum wndl_status wndl_cfi_source_find(struct wndl_cfi_source *cfi,
 const char *wndl_cfi_source_section(
     const struct wndl_cfi_source *cfi, uint64_t fde)
 {
-    if (cfi->origins.len == 0 || cfi->more == NULL)
+    if (cfi->code_from != 0 && fde >= cfi->code_from)
+        return WNDL_CODE_RULES_SECTION;
+    if (cfi->origins.len == 0 || (cfi->more == NULL && cfi->code_from == 0))
         return cfi->name;
-    return fde >= cfi->more_from ? cfi->more : ".eh_frame";
+    return cfi->more != NULL && fde >= cfi->more_from ? cfi->more : ".eh_frame";
 }
 
 uint64_t wndl_cfi_source_origin(const struct wndl_cfi_source *cfi, uint64_t fde)

@@ -18,6 +18,12 @@
  */
 #define WNDL_STACK_RECORD_SECTION "STACK"
 
+/*
+ * The name of the section that an object has for rules that were made from its
+ * code (code/frames.h), in the form of .debug_frame.
+ */
+#define WNDL_CODE_RULES_SECTION "code"
+
 /* Records that could not be converted. */
 struct wndl_cfi_source_lost {
     uint64_t count;
@@ -31,6 +37,7 @@ struct wndl_cfi_source {
     /* NULL, or the section of the records from offset `more_from` on */
     const char *more;
     uint64_t more_from;
+    uint64_t code_from; /* the same of rules from code; 0: there are none */
     struct wndl_vec origins; /* struct wndl_frame_origin; empty: used as is */
     struct wndl_cfi_source_lost damaged, unsupported;
 };

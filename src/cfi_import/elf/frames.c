@@ -8,6 +8,7 @@
 
 #include <elf.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char EH_FRAME[] = ".eh_frame";
 static const char DEBUG_FRAME[] = ".debug_frame";
@@ -22,7 +23,8 @@ struct range {
 /* Invariant: `covered` is sorted and disjoint once all of .eh_frame is read. */
 struct merge {
     struct wndl_cfi_source *cfi;  /* its frame is .eh_frame */
-    struct wndl_cfi_section more; /* .debug_frame */
+    struct wndl_cfi_section more; /* .debug_frame, or of that form */
+    const char *name;             /* of that */
     struct wndl_vec covered;      /* struct range */
     struct wndl_map cies; /* offset in `more` -> offset in `out`, plus 1 */
     struct wndl_buf out;
@@ -204,7 +206,7 @@ static void add_fde(struct merge *m, const struct wndl_fde *fde)
         write_fde(m, fde, &code);
     if (left == 0)
         return;
-    (void)wndl_fail_at(&why, WNDL_UNSUPPORTED, DEBUG_FRAME, fde->offset,
+    (void)wndl_fail_at(&why, WNDL_UNSUPPORTED, m->name, fde->offset,
         "an FDE of which .eh_frame covers a part before its end");
     wndl_cfi_source_lose(m->cfi, &why);
 }
@@ -227,21 +229,28 @@ static void take_debug_frame(struct merge *m)
 
 /* ---- both */
 
-/* Moves the result to the arena, if .debug_frame has added anything. */
-static enum wndl_status finish_merge(
-    struct merge *m, struct wndl_arena *arena, struct wndl_error *err)
+static const char *name_of(const struct wndl_cfi_source *cfi)
+{
+    return cfi->code_from == 0 ? ".eh_frame and .debug_frame"
+           : cfi->more == NULL ? ".eh_frame and code"
+                               : ".eh_frame, .debug_frame and code";
+}
+
+/* Moves the result to the arena, if there are more records than `before`. */
+static enum wndl_status finish_merge(struct merge *m, size_t before,
+    struct wndl_arena *arena, struct wndl_error *err)
 {
     struct wndl_cfi_source *cfi = m->cfi;
     enum wndl_status status = WNDL_OK;
     if (m->failed || m->out.failed) {
         status = wndl_fail(err, WNDL_NOMEM, "out of memory");
-    } else if (cfi->origins.len != 0) {
+    } else if (cfi->origins.len != before) {
         const char *copy = wndl_arena_copy(arena, m->out.data, m->out.size);
         if (copy == NULL)
             status = wndl_fail(err, WNDL_NOMEM, "out of memory");
         cfi->frame.bytes = (struct wndl_bytes){
             (const uint8_t *)copy, copy == NULL ? 0 : m->out.size};
-        cfi->name = ".eh_frame and .debug_frame";
+        cfi->name = name_of(cfi);
         cfi->size += m->more.bytes.size;
         if (m->cut.status != WNDL_OK)
             wndl_cfi_source_lose(cfi, &m->cut);
@@ -254,19 +263,26 @@ static enum wndl_status merge(struct wndl_cfi_source *cfi,
     const struct wndl_cfi_source *other, struct wndl_arena *arena,
     struct wndl_error *err)
 {
-    struct merge m = {.cfi = cfi, .more = other->frame};
+    struct merge m = {.cfi = cfi, .more = other->frame, .name = other->name};
+    const size_t before = cfi->origins.len;
     wndl_vec_init(&m.covered, arena, sizeof(struct range));
-    wndl_vec_init(&cfi->origins, arena, sizeof(struct wndl_frame_origin));
+    if (before == 0)
+        wndl_vec_init(&cfi->origins, arena, sizeof(struct wndl_frame_origin));
     wndl_map_init(&m.cies, arena);
     wndl_buf_init(&m.out, arena->mem);
     take_eh_frame(&m);
-    cfi->more_from = m.out.size;
-    cfi->more = DEBUG_FRAME;
+    if (strcmp(other->name, DEBUG_FRAME) == 0) {
+        cfi->more_from = m.out.size;
+        cfi->more = DEBUG_FRAME;
+    } else {
+        cfi->code_from = m.out.size;
+    }
     take_debug_frame(&m);
-    return finish_merge(&m, arena, err);
+    return finish_merge(&m, before, arena, err);
 }
 
-enum wndl_status wndl_elf_cfi_open(struct wndl_cfi_source *cfi,
+/* .eh_frame and .debug_frame. */
+static enum wndl_status open_sections(struct wndl_cfi_source *cfi,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err)
 {
@@ -286,6 +302,25 @@ enum wndl_status wndl_elf_cfi_open(struct wndl_cfi_source *cfi,
     if (other != WNDL_NOT_FOUND)
         wndl_cfi_source_lose(cfi, &why);
     return WNDL_OK;
+}
+
+/* Rules from code complete .eh_frame, which every program of gcc has. */
+enum wndl_status wndl_elf_cfi_open(struct wndl_cfi_source *cfi,
+    struct wndl_object *object, struct wndl_arena *arena,
+    struct wndl_error *err)
+{
+    struct wndl_cfi_source code = {0};
+    enum wndl_status status = open_sections(cfi, object, arena, err);
+    if ((status != WNDL_OK && status != WNDL_NOT_FOUND) ||
+        !wndl_object_has_added(object, WNDL_CODE_RULES_SECTION) ||
+        (status == WNDL_OK && cfi->frame.debug_frame))
+        return status;
+    if (status == WNDL_NOT_FOUND) {
+        *cfi = (struct wndl_cfi_source){0};
+        return wndl_cfi_source_find(cfi, object, WNDL_CODE_RULES_SECTION, err);
+    }
+    status = wndl_cfi_source_find(&code, object, WNDL_CODE_RULES_SECTION, err);
+    return status == WNDL_OK ? merge(cfi, &code, arena, err) : status;
 }
 
 /* ---- the debug file */

@@ -31,9 +31,10 @@ enum {
     {                                                                          \
         0, "unwind", NULL, "auto|cfi|fp|scan", "auto", NULL,                   \
             "how to find callers: cfi: by call frame information (CFI); fp: "  \
-            "by frame pointers; auto: by CFI, then by frame pointers; scan: "  \
-            "as auto, then by guessing return addresses from the contents of " \
-            "the stack, which may be wrong",                                   \
+            "by frame pointers; auto: by CFI and rules made from x86-64 "      \
+            "code, "                                                           \
+            "then by frame pointers; scan: as auto, then by guessing return "  \
+            "addresses from the contents of the stack, which may be wrong",    \
             WNDL_OPT_CHOICE, FIELD(unwind)                                     \
     }
 

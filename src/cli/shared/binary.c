@@ -2,6 +2,7 @@
 #include "cli/shared/binary.h"
 
 #include "analyze/binary/pe_stacks.h"
+#include "cfi_import/code/frames.h"
 #include "cfi_import/elf/frames.h"
 #include "cfi_import/stack_record/object.h"
 #include "cli/core/command.h"
@@ -60,6 +61,20 @@ bool wndl_binary_open_whole(
     wndl_error_set_file(err, path);
     wndl_binary_close(b);
     return false;
+}
+
+bool wndl_binary_add_code_rules(struct wndl_binary *b, struct wndl_error *err)
+{
+    struct wndl_code_rules rules;
+    if (wndl_code_rules_add(b->object, &rules, wndl_mem_libc()) != WNDL_OK) {
+        wndl_fail(err, WNDL_NOMEM, "out of memory");
+        wndl_error_set_file(err, wndl_object_path(b->object));
+        return false;
+    }
+    wndl_cli_note("rules from code: %" PRIu64 " of %" PRIu64
+                  " bytes of code that had none",
+        rules.made, rules.bytes);
+    return true;
 }
 
 void wndl_binary_close(struct wndl_binary *b)

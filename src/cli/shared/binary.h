@@ -20,6 +20,13 @@ bool wndl_binary_open(
 bool wndl_binary_open_whole(
     struct wndl_binary *binary, const char *path, struct wndl_error *err);
 
+/*
+ * Adds rules from the code that has none, and says how much of it there is.
+ * False, with `err`, if memory is out.
+ */
+bool wndl_binary_add_code_rules(
+    struct wndl_binary *binary, struct wndl_error *err);
+
 void wndl_binary_close(struct wndl_binary *binary);
 
 #endif

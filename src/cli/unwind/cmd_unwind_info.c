@@ -16,6 +16,7 @@ struct unwind_info_options {
     bool dump;
     bool breakpad;
     bool json;
+    bool from_code;
 };
 
 static const struct wndl_option option_table[] = {
@@ -32,6 +33,9 @@ static const struct wndl_option option_table[] = {
     {0, "json", NULL, NULL, NULL, NULL,
         "show the totals, and the answers to --lookup, as JSON", WNDL_OPT_FLAG,
         offsetof(struct unwind_info_options, json)},
+    {0, "from-code", NULL, NULL, NULL, NULL,
+        "make rules from the code of x86-64 where there are none",
+        WNDL_OPT_FLAG, offsetof(struct unwind_info_options, from_code)},
     {0},
 };
 
@@ -141,7 +145,7 @@ static int print_info(const char *path, const struct unwind_info_options *o,
     struct wndl_debug_dirs dirs;
     wndl_debug_dirs_init(&dirs, NULL);
     const struct wndl_unwind_info_request request = {
-        .path = path, .debug_dirs = dirs.list};
+        .path = path, .debug_dirs = dirs.list, .from_code = o->from_code};
     if (wndl_unwind_info_open_request(&info, &request, wndl_mem_libc(), &err) !=
         WNDL_OK)
         exit_code = wndl_cli_fail(&err);
@@ -198,6 +202,11 @@ const struct wndl_command wndl_cmd_unwind_info = {
         "without compression, is ARCHIVE!/MEMBER.\n\n"
         ".ARM.exidx describes the body of a function; the rules of its "
         "prologue and epilogues come from the code.\n\n"
+        "With --from-code, the code of x86-64 for which there are no rules is "
+        "followed through all its branches, and what it does to the stack "
+        "becomes its rules. Where two ways meet with different stack pointers, "
+        "where nothing known leads to the caller, and where no known way "
+        "leads, there are none.\n\n"
         "--breakpad writes rules that Breakpad cannot express (shifts and "
         "comparisons, as for the stubs in .plt) as .undef.",
     .options = option_table,

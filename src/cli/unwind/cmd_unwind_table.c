@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass unwind-table: builds unwind tables, shows them, and compares them
- * with their binaries. */
+ * with their binaries; compares rules with what programs do. */
 #include "cli/core/command.h"
 #include "cli/core/output.h"
 #include "cli/shared/binary.h"
+#include "cli/unwind/prove.h"
 #include "cli/unwind/table_chrome.h"
 #include "cli/unwind/table_text.h"
 #include "cli/unwind/table_verify.h"
@@ -20,9 +21,12 @@ enum { FORMAT_WINDLASS, FORMAT_CHROME };
 struct table_options {
     const char *out;
     bool dump;
+    bool from_code;
     unsigned format; /* FORMAT_*: in the order of the choices */
     unsigned header; /* 1: as designed */
     const char *lookup;
+    bool all;
+    uint64_t windows, steps; /* 0: not given */
 };
 
 static const struct wndl_option option_table[] = {
@@ -31,6 +35,10 @@ static const struct wndl_option option_table[] = {
     {0, "dump", NULL, NULL, NULL, NULL,
         "show: list all rows, one line for each range of addresses",
         WNDL_OPT_FLAG, offsetof(struct table_options, dump)},
+    {0, "from-code", NULL, NULL, NULL, NULL,
+        "build, verify: make rules from the code of x86-64 where there are "
+        "none",
+        WNDL_OPT_FLAG, offsetof(struct table_options, from_code)},
     {0, "format", "FORMAT", "windlass|chrome-v2", "windlass", NULL,
         "the format of the table: windlass: windlass's own; chrome-v2: "
         "Chromium's unwind info v2, for 32-bit Arm",
@@ -43,6 +51,16 @@ static const struct wndl_option option_table[] = {
         "show, chrome-v2: look up this offset (hexadecimal) from the start of "
         ".text",
         WNDL_OPT_TEXT, offsetof(struct table_options, lookup)},
+    {0, "all", NULL, NULL, NULL, NULL,
+        "prove: judge the rules of the program and all its libraries",
+        WNDL_OPT_FLAG, offsetof(struct table_options, all)},
+    {0, "windows", "N", NULL, NULL, NULL,
+        "prove: stop the program N times (500 if not given)", WNDL_OPT_COUNT,
+        offsetof(struct table_options, windows)},
+    {0, "steps", "N", NULL, NULL, NULL,
+        "prove: run N instructions, one at a time, each time it is stopped "
+        "(4000 if not given)",
+        WNDL_OPT_COUNT, offsetof(struct table_options, steps)},
     {0},
 };
 
@@ -82,7 +100,8 @@ static int build_table(const struct table_options *o, const char *path)
         return wndl_cli_fail(&err);
     wndl_buf_init(&bytes, wndl_mem_libc());
     int exit_code;
-    if (wndl_table_build(binary.object, &bytes, &stats, &err) != WNDL_OK) {
+    if ((o->from_code && !wndl_binary_add_code_rules(&binary, &err)) ||
+        wndl_table_build(binary.object, &bytes, &stats, &err) != WNDL_OK) {
         exit_code = wndl_cli_fail(&err);
     } else {
         const struct wndl_output output = {
@@ -166,11 +185,12 @@ static enum wndl_status check_table(const void *table,
     return wndl_table_verify(table, object, verdict, err);
 }
 
-static int verify_table(const char *binary, const char *path)
+static int verify_table(
+    const struct table_options *o, const char *binary, const char *path)
 {
     struct wndl_table table;
-    const struct wndl_checked_table checked = {
-        &table, open_checked, check_table, .owns_damage = true};
+    const struct wndl_checked_table checked = {&table, open_checked,
+        check_table, .owns_damage = true, .from_code = o->from_code};
     return wndl_unwind_table_verify(&checked, binary, path);
 }
 
@@ -188,14 +208,16 @@ static int refuse_use(
 {
     static const char help[] = "see 'windlass unwind-table --help'";
     if (count == 0)
-        wndl_cli_error("an action is missing: build, show or verify; %s", help);
+        wndl_cli_error(
+            "an action is missing: build, show, verify or prove; %s", help);
     else if (needs_chrome)
         wndl_cli_error(
             "encode, run, --lookup and --header need --format chrome-v2; %s",
             help);
     else if (!known)
         wndl_cli_error(
-            "unknown action '%s': use build, show or verify; %s", verb, help);
+            "unknown action '%s': use build, show, verify or prove; %s", verb,
+            help);
     else if (missing_word(verb, count) != NULL)
         wndl_cli_error("%s is missing after '%s'; %s",
             missing_word(verb, count), verb, help);
@@ -213,7 +235,8 @@ static int run_chrome(
     char *const *t = operands->texts;
     const size_t count = operands->count;
     const bool builds = count == 2 && strcmp(t[0], "build") == 0;
-    if (o->dump || builds != (o->out != NULL) || (o->header != 0 && !builds))
+    if (o->dump || o->from_code || builds != (o->out != NULL) ||
+        (o->header != 0 && !builds))
         return -1;
     if (builds && o->lookup == NULL)
         return wndl_chrome_v2_cmd_build(t[1], o->out, o->header != 0);
@@ -230,10 +253,38 @@ static int run_chrome(
     return -1;
 }
 
+static int run_prove(
+    const struct table_options *o, const struct wndl_operands *operands)
+{
+    enum { WINDOWS = 500, STEPS = 4000 };
+    const size_t before = o->all ? 1 : 2; /* the command */
+    if (o->out == NULL && !o->dump && !o->from_code && o->format == 0 &&
+        o->header == 0 && o->lookup == NULL && operands->count > before) {
+        const struct wndl_prove_request request = {
+            .module = o->all ? NULL : operands->texts[1],
+            .command = operands->texts + before,
+            .windows = o->windows == 0 ? WINDOWS : o->windows,
+            .steps = o->steps == 0 ? STEPS : o->steps,
+        };
+        return wndl_unwind_table_prove(&request);
+    }
+    wndl_cli_error("use 'unwind-table prove OBJ -- COMMAND' or 'prove --all -- "
+                   "COMMAND', with --windows and --steps alone; see 'windlass "
+                   "unwind-table --help'");
+    return WNDL_EXIT_USAGE;
+}
+
 static int run_unwind_table(const void *options, struct wndl_operands operands)
 {
     const struct table_options *o = options;
     const char *verb = operands.count == 0 ? "" : operands.texts[0];
+    if (strcmp(verb, "prove") == 0)
+        return run_prove(o, &operands);
+    if (o->all || o->windows != 0 || o->steps != 0) {
+        wndl_cli_error("--all, --windows and --steps are of 'prove'; see "
+                       "'windlass unwind-table --help'");
+        return WNDL_EXIT_USAGE;
+    }
     const bool builds = strcmp(verb, "build") == 0;
     const bool shows = strcmp(verb, "show") == 0;
     const bool verifies = strcmp(verb, "verify") == 0;
@@ -248,10 +299,10 @@ static int run_unwind_table(const void *options, struct wndl_operands operands)
     }
     if (o->header == 0 && o->lookup == NULL && (builds || shows || verifies) &&
         operands.count == wanted && builds == (o->out != NULL) &&
-        (shows || !o->dump))
+        (shows || !o->dump) && !(shows && o->from_code))
         return builds  ? build_table(o, operands.texts[1])
                : shows ? show_table(o, operands.texts[1])
-                       : verify_table(operands.texts[1], operands.texts[2]);
+                       : verify_table(o, operands.texts[1], operands.texts[2]);
     const bool needs_chrome = o->header != 0 || o->lookup != NULL ||
                               strcmp(verb, "encode") == 0 ||
                               strcmp(verb, "run") == 0;
@@ -263,12 +314,15 @@ const struct wndl_command wndl_cmd_unwind_table = {
     .name = "unwind-table",
     .group = WNDL_GROUP_UNWINDING,
     .summary = "build and inspect compact unwind tables",
-    .operands = "build OBJ -o FILE | show FILE | verify OBJ FILE",
+    .operands = "build OBJ -o FILE | show FILE | verify OBJ FILE | "
+                "prove OBJ|--all -- COMMAND",
     .description =
         "An unwind table holds the unwind rules of a binary in about a tenth "
         "of the size of its call frame information. It is built from "
         ".eh_frame, and from .debug_frame, also of the debug file, for the "
-        "code that .eh_frame leaves out; from .pdata of 64-bit Windows files, "
+        "code that .eh_frame leaves out; with --from-code also from the code "
+        "of x86-64 for which neither has rules; from .pdata of 64-bit Windows "
+        "files, "
         "__unwind_info of macOS files, or .ARM.exidx; for x86-64, i386, "
         "AArch64 and 32-bit Arm. A table with the name <build-id>.wut is found "
         "in the folders of $WINDLASS_UNWIND_TABLES when the binary is "
@@ -282,6 +336,13 @@ const struct wndl_command wndl_cmd_unwind_table = {
         "parts.\n\n"
         "verify: look up the first, middle and last address of every row in "
         "OBJ, and compare the table with the row.\n\n"
+        "prove: run COMMAND, stop one of its threads at random moments, run it "
+        "one instruction at a time from there, and compare the caller that the "
+        "rules lead to with the one that its calls have shown: in OBJ, a path "
+        "or the name of a file, or in all modules. Rules from code are "
+        "included, and no table is read. COMMAND is ended after the last time, "
+        "or after five minutes. Its children are not traced. x86-64 "
+        "only.\n\n"
         "With --format chrome-v2, the actions work on Chromium's unwind info "
         "v2, for 32-bit Arm, built from .debug_frame, or from .ARM.exidx and "
         "the code if there is none. Such a file does not name its binary: call "
@@ -295,8 +356,8 @@ const struct wndl_command wndl_cmd_unwind_table = {
     .options = option_table,
     .options_size = sizeof(struct table_options),
     .examples = examples,
-    .actions = "build|show|verify|encode|run",
+    .actions = "build|show|verify|prove|encode|run",
     .min_operands = 0,
-    .max_operands = 4,
+    .max_operands = SIZE_MAX,
     .run = run_unwind_table,
 };

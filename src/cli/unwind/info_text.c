@@ -87,6 +87,19 @@ static uint64_t rejected_count(const struct wndl_unwind_info *info)
     return count;
 }
 
+static void say_code(struct wndl_buf *out, const struct wndl_code_rules *code)
+{
+    const uint64_t parts[] = {
+        code->made, code->disagree, code->lost, code->unreached};
+    static const char *const names[] = {"rules from code", "ways disagree",
+        "nothing known leads to the caller", "not reached"};
+    wndl_buf_printf(out, "code without other rules: %" PRIu64 " bytes%s\n",
+        code->bytes, code->is_cut ? ", not all of it was followed" : "");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && code->bytes; i++)
+        wndl_buf_printf(out, "  %s: %" PRIu64 " bytes, %.1f %%\n", names[i],
+            parts[i], 100.0 * (double)parts[i] / (double)code->bytes);
+}
+
 void wndl_unwind_info_say(
     struct wndl_buf *out, const struct wndl_unwind_info *info)
 {
@@ -97,6 +110,8 @@ void wndl_unwind_info_say(
         wndl_intern_count(&info->rules) - 1);
     for (size_t i = 0; i < info->sections.len; i++)
         say_coverage(out, wndl_vec_at(&info->sections, i));
+    if (info->from_code)
+        say_code(out, &info->code);
     if (info->knows_ways)
         wndl_buf_text(out, "rows, by how the caller is found:\n");
     for (size_t i = 0; i < WNDL_WAYS && info->knows_ways; i++)
@@ -201,6 +216,24 @@ static void json_ways(struct wndl_buf *out, const struct wndl_unwind_info *info)
     wndl_buf_byte(out, '}');
 }
 
+static void json_code(struct wndl_buf *out, const struct wndl_unwind_info *info)
+{
+    const struct wndl_code_rules *code = &info->code;
+    if (!info->from_code)
+        return;
+    wndl_buf_text(out, ",\n\"code\":{");
+    json_number(out, "bytes", code->bytes);
+    wndl_buf_byte(out, ',');
+    json_number(out, "made", code->made);
+    wndl_buf_byte(out, ',');
+    json_number(out, "disagree", code->disagree);
+    wndl_buf_byte(out, ',');
+    json_number(out, "lost", code->lost);
+    wndl_buf_byte(out, ',');
+    json_number(out, "unreached", code->unreached);
+    wndl_buf_byte(out, '}');
+}
+
 static void json_lookup(
     struct wndl_buf *out, const struct wndl_unwind_info *info, uint64_t svma)
 {
@@ -247,6 +280,7 @@ void wndl_unwind_info_json(struct wndl_buf *out,
     json_number(out, "rules", wndl_intern_count(&info->rules) - 1);
     json_sections(out, info);
     json_ways(out, info);
+    json_code(out, info);
     json_rejected(out, info);
     for (size_t i = 0; i < count; i++) {
         wndl_buf_text(out, i == 0 ? ",\n\"lookups\":[" : ",\n");

@@ -34,6 +34,10 @@ static int verify_in(const struct wndl_checked_table *checked,
     struct wndl_error err = {0};
     if (!wndl_binary_open_whole(&binary, binary_path, &err))
         return wndl_cli_fail(&err);
+    if (checked->from_code && !wndl_binary_add_code_rules(&binary, &err)) {
+        wndl_binary_close(&binary);
+        return wndl_cli_fail(&err);
+    }
     enum wndl_status status =
         checked->verify(checked->table, binary.object, &verdict, &err);
     if (status != WNDL_OK)

@@ -14,6 +14,7 @@ struct wndl_checked_table {
     enum wndl_status (*verify)(const void *table, struct wndl_object *object,
         struct wndl_table_verdict *verdict, struct wndl_error *err);
     bool owns_damage; /* damage that `verify` finds is in the table */
+    bool from_code;   /* the table has rules from code, too */
 };
 
 /* Says whether the table in `path` is right. The exit code. */

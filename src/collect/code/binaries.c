@@ -2,11 +2,13 @@
 #include "collect/code/binaries.h"
 
 #include "collect/code/made_tables.h"
+#include "collect/code/table_maker.h"
 #include "collect/code/unwind_tables.h"
 #include "obj/core/object.h"
 #include "os/file.h"
 #include "os/process_memory.h"
 
+#include <elf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +24,8 @@ bool wndl_binaries_init(struct wndl_binaries *binaries, const char *tables,
 {
     binaries->tables = tables;
     binaries->debug_dirs = debug_dirs;
+    binaries->maker = NULL;
+    binaries->made = 0;
     wndl_arena_init(&binaries->arena, wndl_mem_libc());
     wndl_vec_init(
         &binaries->all, &binaries->arena, sizeof(struct wndl_binary *));
@@ -30,6 +34,7 @@ bool wndl_binaries_init(struct wndl_binaries *binaries, const char *tables,
 
 void wndl_binaries_free(struct wndl_binaries *binaries)
 {
+    wndl_table_maker_free(binaries->maker);
     wndl_arena_free(&binaries->arena);
 }
 
@@ -166,6 +171,13 @@ struct wndl_binary *wndl_binaries_of_bytes(
     return taken ? binary : NULL;
 }
 
+/* A table that a user has made has all that it is to have. */
+static bool may_lack_rules(const struct wndl_binary *binary)
+{
+    return binary->machine == EM_X86_64 &&
+           binary->unwind_table.bytes.data == binary->made_table.data;
+}
+
 static struct wndl_binary *open_file(
     struct wndl_binaries *binaries, const struct place *place)
 {
@@ -174,6 +186,8 @@ static struct wndl_binary *open_file(
         return NULL;
     struct wndl_binary *binary =
         wndl_binaries_of_bytes(binaries, file.bytes, place->name);
+    if (binary != NULL && binaries->maker != NULL && may_lack_rules(binary))
+        wndl_table_maker_add(binaries->maker, &file, binary->path, binary);
     wndl_file_close(&file);
     return binary;
 }
@@ -200,6 +214,51 @@ static struct wndl_binary *read_vdso(struct wndl_binaries *binaries, pid_t pid,
         return NULL;
     return wndl_binaries_of_bytes(
         binaries, (struct wndl_bytes){bytes, size}, vdso);
+}
+
+/* ---- tables that come later */
+
+void wndl_binaries_follow_code(struct wndl_binaries *binaries)
+{
+    binaries->maker = wndl_table_maker_new(binaries->debug_dirs);
+}
+
+static void take_table(struct wndl_binaries *binaries,
+    struct wndl_binary *binary, struct wndl_bytes table)
+{
+    const char *copy = table.size == 0 ? NULL
+                                       : wndl_arena_copy(&binaries->arena,
+                                             table.data, table.size);
+    if (copy == NULL)
+        return;
+    binary->made_table = (struct wndl_bytes){(const uint8_t *)copy, table.size};
+    binary->unwind_table.bytes = binary->made_table;
+    binaries->made++;
+}
+
+void wndl_binaries_take_made(struct wndl_binaries *binaries)
+{
+    struct wndl_buf table;
+    void *owner;
+    while (binaries->maker != NULL &&
+           wndl_table_maker_next(binaries->maker, &owner, &table)) {
+        take_table(
+            binaries, owner, (struct wndl_bytes){table.data, table.size});
+        wndl_buf_free(&table);
+    }
+}
+
+void wndl_binaries_wait(struct wndl_binaries *binaries, uint64_t ns)
+{
+    if (binaries->maker != NULL)
+        wndl_table_maker_wait(binaries->maker, ns);
+    wndl_binaries_take_made(binaries);
+}
+
+void wndl_binaries_rest(struct wndl_binaries *binaries)
+{
+    if (binaries->maker != NULL)
+        wndl_table_maker_rest(binaries->maker);
 }
 
 /* ---- the cache */

@@ -32,7 +32,8 @@ struct wndl_binary {
     struct wndl_bytes build_id;
     struct wndl_binary_section eh_frame, eh_frame_hdr;
     struct wndl_unwind_table unwind_table;
-    struct wndl_bytes made_table;     /* made_tables.h; empty: none is needed */
+    /* made_tables.h or table_maker.h; empty: none is needed, or not yet */
+    struct wndl_bytes made_table;
     struct wndl_binary_segment *code; /* executable segments */
     size_t code_count;
     uint16_t machine; /* EM_* */
@@ -45,7 +46,9 @@ struct wndl_binaries {
     struct wndl_intern keys;
     struct wndl_vec all; /* struct wndl_binary *, by id of the key */
     const char *tables;  /* attached unwind tables: as in struct wndl_shm */
-    const char *const *debug_dirs; /* as in obj/find/debugfile.h */
+    const char *const *debug_dirs;  /* as in obj/find/debugfile.h */
+    struct wndl_table_maker *maker; /* NULL: no rules are made from code */
+    uint32_t made;                  /* number of tables that it has made */
 };
 
 /*
@@ -55,6 +58,21 @@ struct wndl_binaries {
 bool wndl_binaries_init(struct wndl_binaries *binaries, const char *tables,
     const char *const *debug_dirs);
 void wndl_binaries_free(struct wndl_binaries *binaries);
+
+/*
+ * From now on, code without rules gets some from its code: a table that comes
+ * later (table_maker.h). Not if memory is out.
+ */
+void wndl_binaries_follow_code(struct wndl_binaries *binaries);
+
+/* Gives binaries the tables that were finished meanwhile. */
+void wndl_binaries_take_made(struct wndl_binaries *binaries);
+
+/* The same after a wait for those that take little time, `ns` at most. */
+void wndl_binaries_wait(struct wndl_binaries *binaries, uint64_t ns);
+
+/* Before fork(): table_maker.h. */
+void wndl_binaries_rest(struct wndl_binaries *binaries);
 
 /* The process that maps binaries, and the ELF machine (EM_*) of its code. */
 struct wndl_binaries_user {

@@ -69,11 +69,13 @@ struct giving {
     struct wndl_binaries_user user;
 };
 
+/* A binary that gets a larger table later gets another row. */
 static bool has_it(const struct wndl_made_tables *given,
     const struct wndl_binary *binary, uint64_t bias)
 {
     for (uint32_t i = 0; i < given->count; i++) {
-        if (given->all[i].binary == binary && given->all[i].bias == bias)
+        if (given->all[i].table == binary->made_table.data &&
+            given->all[i].bias == bias)
             return true;
     }
     return false;
@@ -97,7 +99,7 @@ static void give(
         .offset = given->bytes,
         .size = (uint32_t)table.size,
     };
-    given->all[given->count].binary = binary;
+    given->all[given->count].table = table.data;
     given->all[given->count].bias = bias;
     given->bytes += (uint32_t)room;
     given->count++;

@@ -2,7 +2,8 @@
 /*
  * made_tables: unwind tables for binaries of which a part has rules in a
  * .debug_frame only, their own or that of their debug file. They are made when
- * a binary is first mapped, and given to the recorded process in its block.
+ * a binary is first mapped, and given to the recorded process in its block, as
+ * those of table_maker.h are.
  */
 #ifndef WNDL_COLLECT_CODE_MADE_TABLES_H
 #define WNDL_COLLECT_CODE_MADE_TABLES_H
@@ -32,7 +33,7 @@ struct wndl_made_tables {
     uint32_t count;
     uint32_t bytes;
     struct {
-        const struct wndl_binary *binary;
+        const uint8_t *table; /* the binary's */
         uint64_t bias;
     } all[WNDL_SHM_MADE];
 };

@@ -171,6 +171,9 @@ static void open_recording(struct wndl_collector *c)
     };
     c->run.has_binaries =
         wndl_binaries_init(&c->run.binaries, r->tables, r->debug_dirs);
+    if (c->run.has_binaries &&
+        (r->unwind == WNDL_UNWIND_AUTO || r->unwind == WNDL_UNWIND_SCAN))
+        wndl_binaries_follow_code(&c->run.binaries);
     if (r->offcpu_interval != 0 && c->run.has_binaries)
         c->processes.offcpu = wndl_offcpu_shared_new(&watched);
 }
@@ -466,6 +469,8 @@ pid_t wndl_collector_detach(struct wndl_collector *c)
     c->duration = duration_of(c);
     c->discarded = c->run.recording.tail.discarded;
     c->cpu = children_cpu() - c->cpu_before;
+    if (c->run.has_binaries)
+        wndl_binaries_rest(&c->run.binaries);
     pid_t pid = fork();
     if (pid > 0)
         c->left_after = true;

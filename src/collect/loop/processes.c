@@ -179,8 +179,16 @@ static void give_tables(
 {
     const struct wndl_binaries_user user = {p->pid, p->machine};
     p->modules_given = p->module_count;
+    p->made_given = all->run->binaries.made;
     if (all->run->has_binaries && !p->emulated)
         wndl_made_tables_give(&p->made, p->shm, &all->run->binaries, &user);
+}
+
+static bool has_new_tables(
+    const struct wndl_processes *all, const struct wndl_collector_process *p)
+{
+    return p->shm != NULL && (p->module_count > p->modules_given ||
+                                 p->made_given != all->run->binaries.made);
 }
 
 static bool send_go(struct wndl_processes *all,
@@ -631,14 +639,15 @@ void wndl_processes_drain(struct wndl_processes *all)
 {
     struct wndl_process_entry *next;
     uint32_t count = 0;
+    if (all->run->has_binaries)
+        wndl_binaries_take_made(&all->run->binaries);
     for (struct wndl_process_entry *l = all->first; l != NULL; l = next) {
         next = l->next;
         if (l->process == NULL || l->process->gone)
             continue;
         count++;
         wndl_collector_process_drain(l->process, false);
-        if (l->process->shm != NULL &&
-            l->process->module_count > l->process->modules_given)
+        if (has_new_tables(all, l->process))
             give_tables(all, l->process);
         look_for_hold(all, l);
         look_for_silence(all, l);

@@ -86,7 +86,8 @@ static bool is_same(
     for (size_t i = 0; i < code->count; i++) {
         const struct module *m = wndl_vec_at(found, i);
         if (m->binary != code->binaries[i] ||
-            m->remote.start != code->modules[i].start)
+            m->remote.start != code->modules[i].start ||
+            m->remote.table != code->modules[i].table)
             return false;
     }
     return true;

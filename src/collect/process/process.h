@@ -70,6 +70,7 @@ struct wndl_collector_process {
     uint32_t starts;     /* the block's count of starts that was last handled */
     uint32_t modules_done;  /* all rows below this one have been announced */
     uint32_t modules_given; /* rows when `made` was last brought up to date */
+    uint32_t made_given;    /* tables that there were then */
     struct wndl_made_tables made;
     uint16_t machine; /* EM_*, as its runtime says; 0: it has none */
     bool gone;        /* replaced by an image that is not recorded */

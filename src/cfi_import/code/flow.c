@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: MIT */
+#include "cfi_import/code/flow_impl.h"
+#include "cfi_import/code/jump_table.h"
+
+#include <stdlib.h>
+
+enum {
+    WORK_PER_BYTE = 8,
+    WORK_AT_LEAST = 64 * 1024,
+    MOST_STATES = 512 * 1024,
+    MOST_CODE = 256 * 1024 * 1024,
+    PLAUSIBLE = 1024 * 1024, /* bytes from a jump to its targets */
+    MOST_JUMPS = 64,         /* that are tried for one gap */
+};
+
+/* A way into an instruction. */
+struct way {
+    uint32_t at, id;
+};
+
+/* ---- ways */
+
+static void add_way(
+    struct wndl_code_flow *f, struct wndl_vec *ways, uint32_t at, uint32_t id)
+{
+    struct way *way = wndl_vec_push(ways);
+    if (way == NULL)
+        f->failed = true;
+    else
+        *way = (struct way){at, id};
+}
+
+static bool take_way(struct wndl_vec *ways, struct way *way)
+{
+    if (ways->len == 0)
+        return false;
+    *way = *(struct way *)wndl_vec_at(ways, --ways->len);
+    return true;
+}
+
+static void swap_ways(struct way *a, struct way *b)
+{
+    const struct way c = *a;
+    *a = *b;
+    *b = c;
+}
+
+/* `later` is a heap: the lowest address comes first. */
+static void add_later(struct wndl_code_flow *f, uint32_t at, uint32_t id)
+{
+    add_way(f, &f->later, at, id);
+    struct way *all = f->later.data;
+    for (size_t i = f->failed ? 0 : f->later.len - 1;
+         i > 0 && all[i].at < all[(i - 1) / 2].at; i = (i - 1) / 2)
+        swap_ways(&all[i], &all[(i - 1) / 2]);
+}
+
+static bool take_later(struct wndl_code_flow *f, struct way *way)
+{
+    struct way *all = f->later.data;
+    if (f->later.len == 0)
+        return false;
+    *way = all[0];
+    all[0] = all[--f->later.len];
+    for (size_t i = 0, child; (child = 2 * i + 1) < f->later.len; i = child) {
+        if (child + 1 < f->later.len && all[child + 1].at < all[child].at)
+            child++;
+        if (all[i].at <= all[child].at)
+            break;
+        swap_ways(&all[i], &all[child]);
+    }
+    return true;
+}
+
+/* ---- states */
+
+static void note(struct wndl_code_flow *f, struct wndl_vec *list, uint32_t at)
+{
+    uint32_t *noted = wndl_vec_push(list);
+    if (noted != NULL)
+        *noted = at;
+    f->failed |= noted == NULL;
+}
+
+/* The id of a state; 0: there are too many, or memory is out. */
+static uint32_t id_of(
+    struct wndl_code_flow *f, const struct wndl_code_state *state)
+{
+    uint32_t id = 0;
+    if (wndl_intern_count(&f->states) >= MOST_STATES) {
+        f->full = true;
+        return 0;
+    }
+    if (!wndl_intern_add(&f->states, wndl_code_state_bytes(state), &id))
+        f->failed = true;
+    return f->failed ? 0 : id;
+}
+
+static void get_state(
+    const struct wndl_code_flow *f, uint32_t id, struct wndl_code_state *state)
+{
+    wndl_code_state_load(state, wndl_intern_get(&f->states, id));
+}
+
+static struct wndl_code_value sp_of(const struct wndl_code_flow *f, uint32_t id)
+{
+    const struct wndl_code_state *s =
+        (const void *)wndl_intern_get(&f->states, id).data;
+    return s->regs[WNDL_INSN_RSP];
+}
+
+/* Where one is not known, as after alloca, the other may be right, too. */
+static bool disagree(struct wndl_code_value a, struct wndl_code_value b)
+{
+    return a.from == WNDL_CODE_CFA && b.from == WNDL_CODE_CFA &&
+           a.offset != b.offset;
+}
+
+/*
+ * Joins a state with the one at an instruction that was reached before. Returns
+ * the id to go on with, 0 if there is nothing new.
+ */
+static uint32_t join_at(struct wndl_code_flow *f, uint32_t at, uint32_t id)
+{
+    struct wndl_code_state state, other;
+    const uint32_t before = f->ids[at];
+    f->ends += before == id && (f->marks[at] & IS_NEW) == 0;
+    if (before == id)
+        return 0;
+    get_state(f, before, &state);
+    get_state(f, id, &other);
+    const bool differ = disagree(sp_of(f, before), sp_of(f, id)) &&
+                        !wndl_code_state_share_base(&state, &other);
+    f->conflicts += differ;
+    if ((f->marks[at] & IS_CALLED) != 0 || (differ && !f->lenient))
+        return 0;
+    wndl_code_state_join(&state, &other);
+    const uint32_t joined = id_of(f, &state);
+    if (joined == before || joined == 0)
+        return 0;
+    f->ids[at] = joined;
+    return joined;
+}
+
+/* Comes to an instruction. Returns the id to go on with, or 0. */
+static uint32_t arrive(struct wndl_code_flow *f, uint32_t at, uint32_t id)
+{
+    if (f->full || f->failed || ++f->work > f->most_work) {
+        f->full = true;
+        return 0;
+    }
+    if (!is_ours(f, f->text->code.svma + at))
+        return 0;
+    if (f->ids[at] != 0)
+        return join_at(f, at, id);
+    if ((f->marks[at] & IS_CALLED) != 0 && id != f->entry &&
+        f->text->code.svma + at != f->text->start)
+        return 0;
+    note(f, &f->trail, at);
+    f->ids[at] = id;
+    f->marks[at] |= IS_NEW;
+    return id;
+}
+
+/* ---- instructions that lead elsewhere */
+
+static void follow(struct wndl_code_flow *f, uint64_t svma,
+    const struct wndl_code_state *state, uint32_t id)
+{
+    if (is_ours(f, svma))
+        add_way(f, &f->todo, offset_of(f, svma), id);
+    else
+        f->ends += wndl_code_state_may_return(state);
+}
+
+static bool may_lead(
+    const struct wndl_code_flow *f, uint64_t from, uint64_t svma)
+{
+    const struct wndl_code_range *function = range_at(f->text->functions, from);
+    if (!is_ours(f, svma))
+        return false;
+    if (function != NULL)
+        return svma >= function->start && svma < function->end;
+    return svma - from < PLAUSIBLE || from - svma < PLAUSIBLE;
+}
+
+/* Entries after the last one are other things. A table's start ends another. */
+static void follow_table(struct wndl_code_flow *f, uint32_t at,
+    const struct wndl_code_state *state, uint32_t id)
+{
+    const uint64_t from = f->text->code.svma + at;
+    struct wndl_jump_table table;
+    uint64_t svma;
+    uint32_t i = 0;
+    if (wndl_jump_table_find(f, at, &table)) {
+        for (; wndl_jump_table_entry(&table, i, &svma); i++) {
+            if (!may_lead(f, from, svma))
+                break;
+            f->marks[offset_of(f, svma)] |= IS_TARGET;
+            add_way(f, &f->todo, offset_of(f, svma), id);
+        }
+    }
+    f->work += i;
+    f->ends += i == 0 && wndl_code_state_may_return(state);
+    if (i == 0)
+        add_way(f, &f->jumps, at, id);
+}
+
+static uint32_t after_padding(const struct wndl_code_flow *f, uint32_t at)
+{
+    unsigned size;
+    while ((size = wndl_insn_padding(code_at(f, at))) != 0)
+        at += size;
+    return at;
+}
+
+static void note_call(struct wndl_code_flow *f, uint64_t svma)
+{
+    if (is_ours(f, svma) && (f->marks[offset_of(f, svma)] & IS_CALLED) == 0)
+        note(f, &f->called, offset_of(f, svma));
+}
+
+/* Whether both are of one function, as far as functions are known. */
+static bool is_one_function(
+    const struct wndl_code_flow *f, uint64_t a, uint64_t b)
+{
+    return f->text->functions.count == 0 ||
+           range_at(f->text->functions, a) == range_at(f->text->functions, b);
+}
+
+/* Whether to go on right after a call, which may not return. */
+static bool goes_on(struct wndl_code_flow *f, const struct wndl_insn *insn,
+    uint32_t next, uint32_t id)
+{
+    const uint64_t svma = f->text->code.svma + next;
+    if (insn->op == WNDL_INSN_CALL) {
+        note_call(f, insn->target);
+        if (f->text->ends != NULL &&
+            f->text->ends(f->text->context, insn->target))
+            return false;
+    }
+    if (!is_ours(f, svma) || (f->marks[next] & (IS_CALLED | IS_START)) != 0 ||
+        !is_one_function(f, svma, svma - insn->size))
+        return false;
+    if ((f->marks[next] & IS_NAMED) != 0) {
+        add_way(f, &f->last, next, id);
+        return false;
+    }
+    if ((f->marks[next] & IS_TARGET) == 0 &&
+        wndl_insn_padding(code_at(f, next)) == 0)
+        return true;
+    add_later(f, next, id);
+    return false;
+}
+
+/* False where the way ends. */
+static bool pass(struct wndl_code_flow *f, const struct wndl_insn *insn,
+    const struct wndl_code_state *state, uint32_t at, uint32_t id)
+{
+    switch ((enum wndl_insn_op)insn->op) {
+    case WNDL_INSN_BRANCH:
+        follow(f, insn->target, state, id);
+        return true;
+    case WNDL_INSN_JUMP:
+        follow(f, insn->target, state, id);
+        return false;
+    case WNDL_INSN_JUMP_OTHER:
+        follow_table(f, at, state, id);
+        return false;
+    case WNDL_INSN_RETURN:
+        note(f, &f->returns, at);
+        return false;
+    case WNDL_INSN_STOP:
+        return false;
+    case WNDL_INSN_CALL:
+    case WNDL_INSN_CALL_OTHER:
+        return goes_on(f, insn, at + insn->size, id);
+    default:
+        return true;
+    }
+}
+
+/* A call of the next instruction pushes its address. */
+static void make_push(struct wndl_insn *insn, uint64_t next)
+{
+    if (insn->op != WNDL_INSN_CALL || insn->target != next)
+        return;
+    insn->op = WNDL_INSN_PUSH;
+    insn->value = 8;
+}
+
+/* The register that an instruction compares with SP, or none. */
+static uint8_t compared_with_sp(const struct wndl_insn *insn)
+{
+    if (insn->op != WNDL_INSN_COMPARE_REG)
+        return WNDL_INSN_NO_REG;
+    return insn->reg == WNDL_INSN_RSP    ? insn->from
+           : insn->from == WNDL_INSN_RSP ? insn->reg
+                                         : WNDL_INSN_NO_REG;
+}
+
+/*
+ * After a loop that moves SP until it is equal to a register, as
+ * -fstack-clash-protection makes.
+ */
+static bool leaves_loop(
+    struct wndl_code_state *state, const struct wndl_insn *insn, uint8_t reg)
+{
+    return insn->op == WNDL_INSN_BRANCH && insn->unequal &&
+           reg != WNDL_INSN_NO_REG && wndl_code_state_equal_sp(state, reg);
+}
+
+static void follow_way(struct wndl_code_flow *f, struct way way)
+{
+    struct wndl_code_state state;
+    struct wndl_insn insn;
+    uint8_t compared = WNDL_INSN_NO_REG;
+    uint32_t at = way.at, id = way.id, loaded = 0;
+    while ((id = arrive(f, at, id)) != 0) {
+        const uint64_t svma = f->text->code.svma + at;
+        if (!wndl_insn_decode(code_at(f, at), svma, &insn)) {
+            f->odd++;
+            return;
+        }
+        f->marks[at] =
+            (uint16_t)((f->marks[at] & ~WNDL_INSN_LONGEST) | insn.size |
+                       (insn.is_padding ? IS_PADDING : 0));
+        make_push(&insn, svma + insn.size);
+        if (loaded != id)
+            get_state(f, id, &state);
+        if (wndl_code_state_step(&state, &insn, at))
+            id = id_of(f, &state);
+        loaded = id;
+        if (id == 0 || !pass(f, &insn, &state, at, id))
+            return;
+        if (leaves_loop(&state, &insn, compared))
+            loaded = id = id_of(f, &state);
+        compared = compared_with_sp(&insn);
+        at += insn.size;
+    }
+}
+
+/* A way after a call ends if another one comes there with another SP. */
+static bool is_refuted(const struct wndl_code_flow *f, const struct way *way)
+{
+    const uint32_t at = after_padding(f, way->at);
+    return f->ids[at] != 0 && disagree(sp_of(f, f->ids[at]), sp_of(f, way->id));
+}
+
+static void drain(struct wndl_code_flow *f)
+{
+    struct way way;
+    for (;;) {
+        while (take_way(&f->todo, &way))
+            follow_way(f, way);
+        if (!take_later(f, &way))
+            return;
+        if (!is_refuted(f, &way))
+            follow_way(f, way);
+    }
+}
+
+/* ---- entries */
+
+/* Keeps what was reached since the entry, or forgets it. */
+static void settle(struct wndl_code_flow *f, bool keeps, size_t jumps)
+{
+    const uint32_t *trail = f->trail.data;
+    for (size_t i = 0; i < f->trail.len; i++) {
+        f->marks[trail[i]] &= (uint16_t)~IS_NEW;
+        if (!keeps)
+            f->ids[trail[i]] = 0;
+    }
+    if (!keeps)
+        f->jumps.len = jumps;
+}
+
+/* By what is known of SP there after all ways have met. */
+static void judge_returns(struct wndl_code_flow *f)
+{
+    const uint32_t *all = f->returns.data;
+    for (size_t i = 0; i < f->returns.len; i++) {
+        struct wndl_code_state state;
+        get_state(f, f->ids[all[i]], &state);
+        const bool may = wndl_code_state_may_return(&state);
+        f->ends += may;
+        f->odd += !may && state.regs[WNDL_INSN_RSP].from == WNDL_CODE_CFA;
+    }
+}
+
+/* Follows the code from `at`, and forgets it again if it makes no sense. */
+static bool try_way(
+    struct wndl_code_flow *f, uint32_t at, uint32_t id, bool lenient)
+{
+    const size_t jumps = f->jumps.len;
+    f->trail.len = f->returns.len = 0;
+    f->odd = f->conflicts = f->ends = 0;
+    f->lenient = lenient;
+    add_way(f, &f->todo, at, id);
+    drain(f);
+    judge_returns(f);
+    const bool fails =
+        f->odd != 0 || (!lenient && (f->conflicts != 0 || f->ends == 0));
+    settle(f, !fails, jumps);
+    return !fails;
+}
+
+static void try_called(struct wndl_code_flow *f)
+{
+    while (f->called.len != 0 && !f->failed) {
+        const uint32_t at = ((uint32_t *)f->called.data)[--f->called.len];
+        if (f->ids[at] == 0 && (f->marks[at] & IS_CALLED) == 0) {
+            f->marks[at] |= IS_CALLED;
+            (void)try_way(f, at, f->entry, true);
+        }
+    }
+}
+
+static void try_marked(struct wndl_code_flow *f, uint16_t mark)
+{
+    const size_t size = f->text->code.bytes.size;
+    for (size_t at = 0; at < size && !f->failed; at++) {
+        if ((f->marks[at] & mark) == 0 || f->ids[at] != 0)
+            continue;
+        (void)try_way(f, (uint32_t)at, f->entry, mark == IS_CALLED);
+        try_called(f);
+    }
+}
+
+/* ---- gaps */
+
+static int compare_ways(const void *a, const void *b)
+{
+    const struct way *v = a, *w = b;
+    return (v->at > w->at) - (v->at < w->at);
+}
+
+static void sort_jumps(struct wndl_code_flow *f)
+{
+    if (f->jumps.len > 1)
+        qsort(f->jumps.data, f->jumps.len, f->jumps.element, compare_ways);
+    f->sorted = f->jumps.len;
+}
+
+/*
+ * The function around a gap, offsets; where extents are not known, from its
+ * start up to the gap.
+ */
+static struct wndl_code_range function_around(
+    const struct wndl_code_flow *f, uint32_t at)
+{
+    const struct wndl_code_range *known =
+        range_at(f->text->functions, f->text->code.svma + at);
+    if (known != NULL && has_offset(f, known->start))
+        return (struct wndl_code_range){
+            offset_of(f, known->start), known->end - f->text->code.svma};
+    return (struct wndl_code_range){f->function, at};
+}
+
+struct bound {
+    const struct way *all;
+    uint64_t start;
+};
+
+static bool is_before(const void *context, size_t index)
+{
+    const struct bound *b = context;
+    return b->all[index].at < b->start;
+}
+
+/* Tries the states of jumps that lead nobody knows where, from [from, to) of
+ * the list, as far as they are of the function. */
+static bool try_some(struct wndl_code_flow *f, uint32_t at,
+    const struct wndl_code_range *function, size_t from, size_t to)
+{
+    uint32_t tried = 0;
+    for (size_t i = from; i < to && i - from < MOST_JUMPS; i++) {
+        const struct way jump = *(struct way *)wndl_vec_at(&f->jumps, i);
+        if (jump.at >= function->end && i < f->sorted)
+            return false;
+        if (jump.id == tried || jump.at < function->start ||
+            jump.at >= function->end)
+            continue;
+        tried = jump.id;
+        if (try_way(f, at, jump.id, false))
+            return true;
+    }
+    return false;
+}
+
+static bool try_jumps(struct wndl_code_flow *f, uint32_t at)
+{
+    const struct wndl_code_range function = function_around(f, at);
+    const struct bound bound = {f->jumps.data, function.start};
+    const size_t first = wndl_search(f->sorted, is_before, &bound);
+    const size_t count = f->jumps.len;
+    const size_t later =
+        count - f->sorted > MOST_JUMPS ? count - MOST_JUMPS : f->sorted;
+    return try_some(f, at, &function, first, f->sorted) ||
+           try_some(f, at, &function, later, count);
+}
+
+static void fill_gap(struct wndl_code_flow *f, uint32_t at)
+{
+    if (try_jumps(f, at))
+        return;
+    if (f->text->functions.count == 0)
+        (void)try_way(f, at, f->entry, false);
+    try_called(f);
+}
+
+static void fill_gaps(struct wndl_code_flow *f)
+{
+    const uint32_t size = (uint32_t)f->text->code.bytes.size;
+    uint32_t at = 0, tried = UINT32_MAX;
+    bool begins = true;
+    sort_jumps(f);
+    while (at < size && !f->failed && !f->full) {
+        const uint64_t svma = f->text->code.svma + at;
+        if (f->ids[at] == f->entry && wndl_code_flow_is_entry(f, at))
+            f->function = at;
+        if ((f->marks[at] & IS_COVERED) != 0) {
+            at = offset_of(f, range_at(f->text->covered, svma)->end);
+            f->function = at;
+            begins = true;
+        } else if (f->ids[at] != 0) {
+            at += wndl_code_flow_size(f, at);
+            begins = true;
+        } else if (at != tried && (begins || (f->marks[at] & IS_NAMED) != 0)) {
+            tried = at = after_padding(f, at);
+            begins = false;
+            if (at < size && f->ids[at] == 0 &&
+                is_ours(f, f->text->code.svma + at))
+                fill_gap(f, at);
+        } else {
+            at++;
+        }
+    }
+}
+
+/* ---- public */
+
+static void mark_covered(struct wndl_code_flow *f)
+{
+    const uint64_t size = f->text->code.bytes.size;
+    const uint64_t svma = f->text->code.svma;
+    for (size_t i = 0; i < f->text->covered.count; i++) {
+        const struct wndl_code_range r = f->text->covered.all[i];
+        uint64_t at = r.start < svma ? 0 : r.start - svma;
+        for (; at < size && at + svma < r.end; at++)
+            f->marks[at] |= IS_COVERED;
+    }
+}
+
+static void mark_functions(struct wndl_code_flow *f)
+{
+    for (size_t i = 0; i < f->text->functions.count; i++) {
+        const uint64_t start = f->text->functions.all[i].start;
+        if (has_offset(f, start))
+            f->marks[offset_of(f, start)] |= IS_START;
+    }
+}
+
+bool wndl_code_flow_init(struct wndl_code_flow *f,
+    const struct wndl_code_text *text, struct wndl_arena *arena)
+{
+    const size_t size = text->code.bytes.size;
+    struct wndl_code_state entry;
+    *f = (struct wndl_code_flow){.text = text, .arena = arena};
+    f->most_work = (uint64_t)size * WORK_PER_BYTE + WORK_AT_LEAST;
+    struct wndl_vec *ways[] = {&f->todo, &f->later, &f->last, &f->jumps};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        wndl_vec_init(ways[i], arena, sizeof(struct way));
+    wndl_vec_init(&f->trail, arena, sizeof(uint32_t));
+    wndl_vec_init(&f->returns, arena, sizeof(uint32_t));
+    wndl_vec_init(&f->called, arena, sizeof(uint32_t));
+    wndl_vec_init(&f->addresses, arena, sizeof(uint64_t));
+    if (size > MOST_CODE)
+        return false;
+    f->ids = wndl_arena_calloc(arena, size + 1, sizeof *f->ids);
+    f->marks = wndl_arena_calloc(arena, size + 1, sizeof *f->marks);
+    if (f->ids == NULL || f->marks == NULL ||
+        !wndl_intern_init(&f->states, arena))
+        return false;
+    wndl_code_state_enter(&entry);
+    f->entry = id_of(f, &entry);
+    mark_covered(f);
+    mark_functions(f);
+    return !f->failed;
+}
+
+bool wndl_code_flow_is_padding(const struct wndl_code_flow *f, uint64_t offset)
+{
+    return (f->marks[offset] & IS_PADDING) != 0;
+}
+
+bool wndl_code_flow_is_entry(const struct wndl_code_flow *f, uint64_t offset)
+{
+    return (f->marks[offset] & (IS_NAMED | IS_CALLED)) != 0;
+}
+
+void wndl_code_flow_enter(
+    struct wndl_code_flow *f, uint64_t svma, enum wndl_code_entry kind)
+{
+    if (is_ours(f, svma))
+        f->marks[offset_of(f, svma)] |=
+            kind == WNDL_CODE_CALLED ? IS_CALLED : IS_NAMED;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static void follow_start(struct wndl_code_flow *f)
+{
+    struct wndl_code_state state;
+    wndl_code_state_start(&state);
+    if (f->text->start != 0 && is_ours(f, f->text->start))
+        (void)try_way(f, offset_of(f, f->text->start), id_of(f, &state), true);
+}
+
+bool wndl_code_flow_run(struct wndl_code_flow *f)
+{
+    struct way way;
+    follow_start(f);
+    if (f->addresses.len > 1)
+        qsort(f->addresses.data, f->addresses.len, f->addresses.element,
+            compare_addresses);
+    try_marked(f, IS_CALLED);
+    try_marked(f, IS_NAMED);
+    try_marked(f, IS_START);
+    fill_gaps(f);
+    while (take_way(&f->last, &way) && !f->failed) {
+        if (f->ids[way.at] == 0)
+            (void)try_way(f, way.at, way.id, false);
+    }
+    return !f->failed;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* flow_impl: what flow.c and scan.c share. */
+#ifndef WNDL_CFI_IMPORT_CODE_FLOW_IMPL_H
+#define WNDL_CFI_IMPORT_CODE_FLOW_IMPL_H
+
+#include "base/search.h"
+#include "cfi_import/code/flow.h"
+
+/* Marks, above the size of an instruction. */
+enum {
+    IS_TARGET = 0x10, /* of a branch */
+    IS_NAMED = 0x20,
+    IS_CALLED = 0x40,
+    IS_START = 0x80, /* of a known function */
+    IS_NEW = 0x100,  /* reached since the entry */
+    IS_PADDING = 0x200,
+    IS_COVERED = 0x400, /* is not followed */
+};
+
+static inline bool has_offset(const struct wndl_code_flow *f, uint64_t svma)
+{
+    return svma - f->text->code.svma < f->text->code.bytes.size;
+}
+
+static inline uint32_t offset_of(const struct wndl_code_flow *f, uint64_t svma)
+{
+    return (uint32_t)(svma - f->text->code.svma);
+}
+
+static inline struct wndl_bytes code_at(
+    const struct wndl_code_flow *f, uint64_t at)
+{
+    const struct wndl_bytes all = f->text->code.bytes;
+    return wndl_bytes_slice(all, at, all.size - at);
+}
+
+static inline const struct wndl_code_range *range_at(
+    struct wndl_code_ranges ranges, uint64_t svma)
+{
+    const size_t n = ranges.count == 0
+                         ? 0
+                         : wndl_search_up_to(&ranges.all->start,
+                               sizeof *ranges.all, ranges.count, svma);
+    return n != 0 && svma < ranges.all[n - 1].end ? &ranges.all[n - 1] : NULL;
+}
+
+/* Whether this code is followed. */
+static inline bool is_ours(const struct wndl_code_flow *f, uint64_t svma)
+{
+    return has_offset(f, svma) &&
+           (f->marks[offset_of(f, svma)] & IS_COVERED) == 0;
+}
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+#include "cfi_import/code/frames.h"
+
+#include "cfi_import/code/binary.h"
+#include "cfi_import/core/frame_writer.h"
+#include "cfi_import/elf/frames.h"
+#include "obj/pe/pe.h"
+
+#include <elf.h>
+
+enum { DWARF_RA = 16, WORD = 8 };
+
+struct making {
+    struct wndl_object *object;
+    struct wndl_arena arena;
+    struct wndl_code_binary binary;
+    struct wndl_frame_writer writer;
+    struct wndl_code_rules *rules;
+};
+
+/* ---- rows */
+
+/* The function that is written now. */
+struct writing {
+    struct making *m;
+    const struct wndl_code_flow *flow;
+    bool is_open;
+    uint32_t id;  /* of the state of the last row */
+    uint64_t end; /* of the last instruction, offset */
+    /* Room for this row's expressions and for the last one's, which the writer
+     * compares. */
+    uint8_t rooms[2][WNDL_CODE_ROOM];
+    unsigned turn;
+};
+
+static uint64_t svma_of(const struct writing *w, uint64_t offset)
+{
+    return w->flow->text->code.svma + offset;
+}
+
+static void close_function(struct writing *w)
+{
+    if (w->is_open)
+        w->m->rules->is_cut |=
+            !wndl_frame_writer_end_at(&w->m->writer, svma_of(w, w->end));
+    w->is_open = false;
+    w->id = 0;
+}
+
+static bool open_function(struct writing *w, uint64_t at)
+{
+    const uint64_t size = w->flow->text->code.bytes.size;
+    const struct wndl_frame_function function = {
+        .start = svma_of(w, at), .end = svma_of(w, size), .origin = at};
+    w->is_open =
+        w->is_open || wndl_frame_writer_begin(&w->m->writer, &function);
+    w->m->rules->is_cut |= !w->is_open;
+    return w->is_open;
+}
+
+static void count_hole(
+    struct writing *w, const struct wndl_code_state *state, unsigned size)
+{
+    if (state->joined != 0)
+        w->m->rules->disagree += size;
+    else
+        w->m->rules->lost += size;
+}
+
+/* Writes the row of a new state. False if there is none. */
+static bool write_row(struct writing *w, uint64_t at, unsigned size)
+{
+    struct wndl_code_state state;
+    struct wndl_cfi_row row;
+    if (!wndl_code_flow_state(w->flow, at, &state) ||
+        !wndl_code_state_row(&state, &row, w->rooms[w->turn])) {
+        close_function(w);
+        count_hole(w, &state, size);
+        return false;
+    }
+    if (!open_function(w, at))
+        return false;
+    row.start = svma_of(w, at);
+    wndl_frame_writer_row(&w->m->writer, &row);
+    w->turn ^= 1;
+    w->id = w->flow->ids[at];
+    return true;
+}
+
+static void write_instruction(struct writing *w, uint64_t at)
+{
+    const unsigned size = wndl_code_flow_size(w->flow, at);
+    const unsigned counted = wndl_code_flow_is_padding(w->flow, at) ? 0 : size;
+    if (w->is_open && (at != w->end || wndl_code_flow_is_entry(w->flow, at)))
+        close_function(w);
+    const bool is_same = w->is_open && w->id == w->flow->ids[at];
+    if (!is_same && !write_row(w, at, counted))
+        return;
+    w->end = at + size;
+    w->m->rules->made += counted;
+}
+
+static void write_rows(struct making *m, const struct wndl_code_flow *flow)
+{
+    struct writing w = {.m = m, .flow = flow};
+    const uint64_t size = flow->text->code.bytes.size;
+    for (uint64_t at = 0; at < size; at++) {
+        if (flow->ids[at] != 0 && (!w.is_open || at >= w.end))
+            write_instruction(&w, at);
+    }
+    close_function(&w);
+}
+
+/* ---- code without rules */
+
+/* Calls visit for each part of the code that is not covered. */
+static void each_gap(const struct wndl_code_text *text,
+    void (*visit)(void *context, uint64_t start, uint64_t end), void *context)
+{
+    const struct wndl_code_ranges *c = &text->covered;
+    const uint64_t end = text->code.svma + text->code.bytes.size;
+    uint64_t at = text->code.svma;
+    for (size_t i = 0; i < c->count && at < end; i++) {
+        if (c->all[i].end <= at)
+            continue;
+        if (c->all[i].start > at)
+            visit(context, at, c->all[i].start < end ? c->all[i].start : end);
+        at = c->all[i].end;
+    }
+    if (at < end)
+        visit(context, at, end);
+}
+
+struct missing {
+    const struct wndl_code_part *code;
+    uint64_t bytes;
+};
+
+/* Instructions that do nothing fill up to the next function. */
+static void count_gap(void *context, uint64_t start, uint64_t end)
+{
+    struct missing *m = context;
+    const struct wndl_bytes all = m->code->bytes;
+    unsigned size;
+    do {
+        const uint64_t offset = start - m->code->svma;
+        size =
+            wndl_insn_padding(wndl_bytes_slice(all, offset, all.size - offset));
+        start += size;
+    } while (size != 0 && start < end);
+    m->bytes += start < end ? end - start : 0;
+}
+
+/* The bytes of gaps after the padding that they begin with. */
+static uint64_t missing_in(const struct wndl_code_text *text)
+{
+    struct missing missing = {&text->code, 0};
+    each_gap(text, count_gap, &missing);
+    return missing.bytes;
+}
+
+static void scan_gap(void *context, uint64_t start, uint64_t end)
+{
+    wndl_code_flow_scan(context, start, end, false);
+}
+
+/* ---- entries */
+
+/* R_X86_64_RELATIVE: a word of data has the address `addend`. */
+static void enter_relocated(struct making *m, struct wndl_code_flow *flow)
+{
+    struct wndl_bytes bytes;
+    if (wndl_object_section_bytes(m->object, ".rela.dyn", &bytes, NULL, NULL) !=
+        WNDL_OK)
+        return;
+    struct wndl_cursor c = wndl_cursor_at(bytes, 0, false);
+    while (wndl_cursor_left(&c) >= sizeof(Elf64_Rela)) {
+        wndl_cursor_skip(&c, WORD);
+        const uint64_t info = wndl_cursor_u64(&c);
+        const uint64_t addend = wndl_cursor_u64(&c);
+        if (ELF64_R_TYPE(info) == R_X86_64_RELATIVE)
+            wndl_code_flow_enter(flow, addend, WNDL_CODE_NAMED);
+    }
+}
+
+static void find_entries(struct making *m, struct wndl_code_flow *flow)
+{
+    const struct wndl_code_ranges covered = flow->text->covered;
+    wndl_code_binary_enter(&m->binary, flow);
+    enter_relocated(m, flow);
+    const struct wndl_code_range *f = m->binary.functions.data;
+    for (size_t i = 0; i < m->binary.functions.len && covered.count != 0; i++)
+        wndl_code_flow_scan(flow, f[i].start, f[i].end, true);
+    const uint64_t before = flow->scanned;
+    each_gap(flow->text, scan_gap, flow);
+    m->rules->bytes += flow->scanned - before;
+}
+
+static struct wndl_code_text text_of(
+    struct making *m, const struct wndl_code_part *code)
+{
+    return (struct wndl_code_text){.code = *code,
+        .parts = m->binary.parts.data,
+        .part_count = m->binary.parts.len,
+        .start = wndl_object_entry(m->object).v,
+        .covered = {m->binary.covered.data, m->binary.covered.len},
+        .ends = wndl_code_binary_ends,
+        .context = &m->binary};
+}
+
+static bool follow_text(struct making *m, const struct wndl_code_part *code)
+{
+    struct wndl_arena arena;
+    struct wndl_code_flow flow;
+    const struct wndl_code_text text = text_of(m, code);
+    if (missing_in(&text) == 0)
+        return true;
+    wndl_arena_init(&arena, m->arena.mem);
+    bool done = wndl_code_flow_init(&flow, &text, &arena);
+    if (done) {
+        find_entries(m, &flow);
+        done = wndl_code_flow_run(&flow);
+        m->rules->is_cut |= flow.full;
+    }
+    if (done)
+        write_rows(m, &flow);
+    wndl_arena_free(&arena);
+    return done;
+}
+
+/* ---- public */
+
+static enum wndl_status open_binary(struct making *m)
+{
+    struct wndl_cfi_source cfi;
+    const enum wndl_status status =
+        wndl_elf_cfi_open(&cfi, m->object, &m->arena, NULL);
+    if (status == WNDL_NOMEM)
+        return status;
+    if (status != WNDL_OK)
+        cfi = (struct wndl_cfi_source){0};
+    return wndl_code_binary_open(&m->binary, m->object, &cfi.frame, &m->arena);
+}
+
+static enum wndl_status follow_all(struct making *m)
+{
+    enum wndl_status status = open_binary(m);
+    for (size_t i = 0; status == WNDL_OK && i < m->binary.texts.len; i++) {
+        if (!follow_text(m, wndl_vec_at(&m->binary.texts, i)))
+            status = WNDL_NOMEM;
+    }
+    return status;
+}
+
+static enum wndl_status add_rules(struct making *m)
+{
+    struct wndl_cfi_section frame;
+    const struct wndl_code_rules *r = m->rules;
+    if (!wndl_frame_writer_take(&m->writer, &m->arena, &frame))
+        return WNDL_NOMEM;
+    const uint64_t known = r->made + r->disagree + r->lost;
+    m->rules->unreached = r->bytes < known ? 0 : r->bytes - known;
+    return r->made == 0 ? WNDL_OK
+                        : wndl_object_add_section(
+                              m->object, WNDL_CODE_RULES_SECTION, frame.bytes);
+}
+
+static bool is_for(const struct wndl_object *object)
+{
+    return wndl_object_machine(object) == EM_X86_64 &&
+           wndl_object_is_image(object) && !wndl_object_is_pe(object) &&
+           !wndl_object_has_section(object, "__text") &&
+           !wndl_object_has_added(object, WNDL_STACK_RECORD_SECTION) &&
+           !wndl_object_has_added(object, WNDL_CODE_RULES_SECTION);
+}
+
+enum wndl_status wndl_code_rules_add(struct wndl_object *object,
+    struct wndl_code_rules *rules, struct wndl_mem *mem)
+{
+    struct making m = {.object = object, .rules = rules};
+    *rules = (struct wndl_code_rules){0};
+    if (!is_for(object))
+        return WNDL_OK;
+    wndl_arena_init(&m.arena, mem);
+    wndl_frame_writer_init(&m.writer, &m.arena, WORD, DWARF_RA);
+    enum wndl_status status = follow_all(&m);
+    if (status == WNDL_OK)
+        status = add_rules(&m);
+    else
+        wndl_frame_writer_drop(&m.writer);
+    wndl_arena_free(&m.arena);
+    return status;
+}
+
+uint64_t wndl_code_rules_missing(
+    struct wndl_object *object, struct wndl_mem *mem)
+{
+    struct making m = {.object = object};
+    uint64_t missing = 0;
+    if (!is_for(object))
+        return 0;
+    wndl_arena_init(&m.arena, mem);
+    const bool is_open = open_binary(&m) == WNDL_OK;
+    for (size_t i = 0; is_open && i < m.binary.texts.len; i++) {
+        const struct wndl_code_text text =
+            text_of(&m, wndl_vec_at(&m.binary.texts, i));
+        missing += missing_in(&text);
+    }
+    wndl_arena_free(&m.arena);
+    return missing;
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+#include "cfi_import/code/insn.h"
+
+#include <Zydis/Zydis.h>
+
+enum { WORD_BITS = 64, BYTE_BITS = 8 };
+
+/* Modes of the processors on which these programs run. */
+static const ZydisDecoder decoder = {
+    .machine_mode = ZYDIS_MACHINE_MODE_LONG_64,
+    .stack_width = ZYDIS_STACK_WIDTH_64,
+    .decoder_mode =
+        {
+            [ZYDIS_DECODER_MODE_MPX] = ZYAN_TRUE,
+            [ZYDIS_DECODER_MODE_CET] = ZYAN_TRUE,
+            [ZYDIS_DECODER_MODE_LZCNT] = ZYAN_TRUE,
+            [ZYDIS_DECODER_MODE_TZCNT] = ZYAN_TRUE,
+            [ZYDIS_DECODER_MODE_CLDEMOTE] = ZYAN_TRUE,
+        },
+};
+
+struct decoded {
+    ZydisDecodedInstruction i;
+    ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+    uint64_t svma;
+};
+
+/* ---- operands */
+
+/* The general register that has `reg` in it. */
+static uint8_t number_of(ZydisRegister reg)
+{
+    if (reg < ZYDIS_REGISTER_AL || reg > ZYDIS_REGISTER_R15)
+        return WNDL_INSN_NO_REG;
+    const ZydisRegister whole =
+        ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+    return whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15
+               ? WNDL_INSN_NO_REG
+               : (uint8_t)(whole - ZYDIS_REGISTER_RAX);
+}
+
+static bool is_register(const ZydisDecodedOperand *op, unsigned bits)
+{
+    return op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->size == bits &&
+           number_of(op->reg.value) != WNDL_INSN_NO_REG;
+}
+
+static bool is_memory(const ZydisDecodedOperand *op, unsigned bits)
+{
+    return op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->size == bits;
+}
+
+static bool is_constant(const ZydisDecodedOperand *op)
+{
+    return op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+}
+
+static void read_memory(const struct decoded *d, const ZydisDecodedOperand *op,
+    struct wndl_insn_mem *mem)
+{
+    mem->base = number_of(op->mem.base);
+    mem->index = number_of(op->mem.index);
+    mem->scale = op->mem.scale;
+    mem->offset = op->mem.disp.has_displacement ? op->mem.disp.value : 0;
+    mem->in_segment = op->mem.segment == ZYDIS_REGISTER_FS ||
+                      op->mem.segment == ZYDIS_REGISTER_GS ||
+                      d->i.address_width != WORD_BITS;
+    mem->fixed = op->mem.base == ZYDIS_REGISTER_NONE;
+    if (op->mem.base == ZYDIS_REGISTER_RIP) {
+        mem->fixed = true;
+        mem->offset += (int64_t)(d->svma + d->i.length);
+    }
+    if (op->mem.type == ZYDIS_MEMOP_TYPE_VSIB)
+        mem->in_segment = true;
+}
+
+/* Registers and memory that any instruction writes, by its operands. */
+static void read_effects(const struct decoded *d, struct wndl_insn *insn)
+{
+    for (unsigned i = 0; i < d->i.operand_count; i++) {
+        const ZydisDecodedOperand *op = &d->ops[i];
+        const bool writes = (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
+        if (op->type == ZYDIS_OPERAND_TYPE_REGISTER && writes) {
+            const uint8_t reg = number_of(op->reg.value);
+            if (reg != WNDL_INSN_NO_REG)
+                insn->writes |= (uint16_t)(1u << reg);
+        }
+        if (op->type != ZYDIS_OPERAND_TYPE_MEMORY ||
+            (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && !writes))
+            continue;
+        read_memory(d, op, &insn->mem);
+        if (writes && op->mem.type == ZYDIS_MEMOP_TYPE_MEM)
+            insn->stores = op->size == 0 ? UINT16_MAX : op->size / BYTE_BITS;
+    }
+}
+
+/* ---- instructions that are followed */
+
+static void take_two(
+    struct wndl_insn *insn, enum wndl_insn_op op, const ZydisDecodedOperand *to)
+{
+    insn->op = (uint8_t)op;
+    insn->reg = number_of(to->reg.value);
+    insn->writes = (uint16_t)(1u << insn->reg);
+}
+
+static void read_move(const struct decoded *d, struct wndl_insn *insn)
+{
+    const ZydisDecodedOperand *to = &d->ops[0], *from = &d->ops[1];
+    insn->width = (uint8_t)to->size;
+    if (is_register(to, WORD_BITS) && is_register(from, WORD_BITS)) {
+        take_two(insn, WNDL_INSN_MOVE, to);
+        insn->from = number_of(from->reg.value);
+    } else if (is_register(to, 32) && is_register(from, from->size) &&
+               (from->size >= 16 || from->reg.value < ZYDIS_REGISTER_AH ||
+                   from->reg.value > ZYDIS_REGISTER_BH)) {
+        take_two(insn, WNDL_INSN_OTHER, to);
+        insn->from = number_of(from->reg.value);
+    } else if (is_register(to, WORD_BITS) && is_memory(from, WORD_BITS)) {
+        take_two(insn, WNDL_INSN_LOAD, to);
+    } else if (is_memory(to, WORD_BITS) && is_register(from, WORD_BITS)) {
+        insn->op = WNDL_INSN_STORE;
+        insn->from = number_of(from->reg.value);
+    }
+}
+
+static void read_sum(const struct decoded *d, struct wndl_insn *insn, int sign)
+{
+    const ZydisDecodedOperand *to = &d->ops[0], *by = &d->ops[1];
+    if (!is_register(to, WORD_BITS))
+        return;
+    if (is_constant(by)) {
+        take_two(insn, WNDL_INSN_ADD, to);
+        insn->value = sign * by->imm.value.s;
+    } else if (is_register(by, WORD_BITS) && sign > 0) {
+        take_two(insn, WNDL_INSN_ADD_REG, to);
+        insn->from = number_of(by->reg.value);
+    }
+}
+
+static void read_and(const struct decoded *d, struct wndl_insn *insn)
+{
+    const ZydisDecodedOperand *to = &d->ops[0], *by = &d->ops[1];
+    insn->width = (uint8_t)to->size;
+    if (!is_constant(by))
+        return;
+    insn->value = by->imm.value.s;
+    const uint64_t cleared = ~(uint64_t)insn->value;
+    if (is_register(to, WORD_BITS) && insn->value < 0 &&
+        (cleared & (cleared + 1)) == 0)
+        take_two(insn, WNDL_INSN_ALIGN, to);
+}
+
+static void read_push(const struct decoded *d, struct wndl_insn *insn)
+{
+    insn->op = WNDL_INSN_PUSH;
+    insn->writes = insn->stores = 0;
+    insn->value = d->i.operand_width / BYTE_BITS;
+    if (is_register(&d->ops[0], WORD_BITS))
+        insn->from = number_of(d->ops[0].reg.value);
+}
+
+static void read_pop(const struct decoded *d, struct wndl_insn *insn)
+{
+    insn->op = WNDL_INSN_POP;
+    insn->value = d->i.operand_width / BYTE_BITS;
+    if (is_register(&d->ops[0], WORD_BITS))
+        insn->reg = number_of(d->ops[0].reg.value);
+    insn->writes &= (uint16_t) ~(1u << WNDL_INSN_RSP);
+    if (insn->reg == WNDL_INSN_RSP)
+        insn->writes |= 1u << WNDL_INSN_RSP;
+}
+
+static void read_flags(struct wndl_insn *insn, bool pushes)
+{
+    insn->op = pushes ? WNDL_INSN_PUSH : WNDL_INSN_POP;
+    insn->writes = insn->stores = 0;
+    insn->value = WORD_BITS / BYTE_BITS;
+}
+
+static void read_exchange(const struct decoded *d, struct wndl_insn *insn)
+{
+    const ZydisDecodedOperand *a = &d->ops[0], *b = &d->ops[1];
+    if (!is_register(a, WORD_BITS) || !is_register(b, WORD_BITS))
+        return;
+    insn->op = WNDL_INSN_EXCHANGE;
+    insn->reg = number_of(a->reg.value);
+    insn->from = number_of(b->reg.value);
+}
+
+static void read_lea(const struct decoded *d, struct wndl_insn *insn)
+{
+    if (is_register(&d->ops[0], WORD_BITS))
+        take_two(insn, WNDL_INSN_ADDRESS, &d->ops[0]);
+    insn->stores = 0;
+}
+
+static void read_compare(const struct decoded *d, struct wndl_insn *insn)
+{
+    const ZydisDecodedOperand *a = &d->ops[0], *b = &d->ops[1];
+    if (is_register(a, WORD_BITS) && is_register(b, WORD_BITS)) {
+        insn->op = WNDL_INSN_COMPARE_REG;
+        insn->reg = number_of(a->reg.value);
+        insn->from = number_of(b->reg.value);
+        return;
+    }
+    if (a->type != ZYDIS_OPERAND_TYPE_REGISTER || !is_constant(b))
+        return;
+    insn->op = WNDL_INSN_COMPARE;
+    insn->reg = number_of(a->reg.value);
+    insn->width = (uint8_t)a->size;
+    insn->value = b->imm.value.s;
+}
+
+static void read_enter(const struct decoded *d, struct wndl_insn *insn)
+{
+    if (d->ops[1].imm.value.u != 0)
+        return;
+    insn->op = WNDL_INSN_ENTER;
+    insn->value = (int64_t)d->ops[0].imm.value.u;
+}
+
+static bool read_usual(const struct decoded *d, struct wndl_insn *insn)
+{
+    switch (d->i.mnemonic) {
+    case ZYDIS_MNEMONIC_MOV:
+        read_move(d, insn);
+        return true;
+    case ZYDIS_MNEMONIC_MOVZX:
+        read_move(d, insn);
+        return true;
+    case ZYDIS_MNEMONIC_MOVSXD:
+        if (is_register(&d->ops[0], WORD_BITS) && is_memory(&d->ops[1], 32))
+            take_two(insn, WNDL_INSN_LOAD_SIGNED, &d->ops[0]);
+        return true;
+    case ZYDIS_MNEMONIC_LEA:
+        read_lea(d, insn);
+        return true;
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_SUB:
+        read_sum(d, insn, d->i.mnemonic == ZYDIS_MNEMONIC_ADD ? 1 : -1);
+        return true;
+    case ZYDIS_MNEMONIC_AND:
+        read_and(d, insn);
+        return true;
+    case ZYDIS_MNEMONIC_CMP:
+        read_compare(d, insn);
+        return true;
+    case ZYDIS_MNEMONIC_XCHG:
+        read_exchange(d, insn);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool read_stack(const struct decoded *d, struct wndl_insn *insn)
+{
+    switch (d->i.mnemonic) {
+    case ZYDIS_MNEMONIC_PUSH:
+        read_push(d, insn);
+        return true;
+    case ZYDIS_MNEMONIC_POP:
+        read_pop(d, insn);
+        return true;
+    case ZYDIS_MNEMONIC_PUSHF:
+    case ZYDIS_MNEMONIC_PUSHFQ:
+    case ZYDIS_MNEMONIC_POPF:
+    case ZYDIS_MNEMONIC_POPFQ:
+        read_flags(insn, d->i.mnemonic == ZYDIS_MNEMONIC_PUSHFQ ||
+                             d->i.mnemonic == ZYDIS_MNEMONIC_PUSHF);
+        insn->value = d->i.operand_width / BYTE_BITS;
+        return true;
+    case ZYDIS_MNEMONIC_ENTER:
+        read_enter(d, insn);
+        return true;
+    case ZYDIS_MNEMONIC_LEAVE:
+        insn->op = WNDL_INSN_LEAVE;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- where it leads */
+
+static bool has_target(const struct decoded *d, struct wndl_insn *insn)
+{
+    if (!is_constant(&d->ops[0]) || !d->ops[0].imm.is_relative)
+        return false;
+    insn->target = d->svma + d->i.length + (uint64_t)d->ops[0].imm.value.s;
+    return true;
+}
+
+static void read_jump(const struct decoded *d, struct wndl_insn *insn)
+{
+    insn->op = WNDL_INSN_JUMP;
+    if (has_target(d, insn))
+        return;
+    insn->op = WNDL_INSN_JUMP_OTHER;
+    if (is_register(&d->ops[0], WORD_BITS))
+        insn->from = number_of(d->ops[0].reg.value);
+}
+
+static void read_call(const struct decoded *d, struct wndl_insn *insn)
+{
+    insn->op = has_target(d, insn) ? WNDL_INSN_CALL : WNDL_INSN_CALL_OTHER;
+    insn->writes = insn->stores = 0;
+}
+
+static void read_return(const struct decoded *d, struct wndl_insn *insn)
+{
+    insn->op = WNDL_INSN_RETURN;
+    insn->writes = insn->stores = 0;
+    if (d->i.operand_count_visible == 1 && is_constant(&d->ops[0]))
+        insn->value = (int64_t)d->ops[0].imm.value.u;
+}
+
+static void read_branch(const struct decoded *d, struct wndl_insn *insn)
+{
+    if (!has_target(d, insn))
+        return;
+    insn->op = WNDL_INSN_BRANCH;
+    insn->above = d->i.mnemonic == ZYDIS_MNEMONIC_JNBE;
+    insn->above_same = d->i.mnemonic == ZYDIS_MNEMONIC_JNB;
+    insn->unequal = d->i.mnemonic == ZYDIS_MNEMONIC_JNZ;
+}
+
+static bool stops(ZydisMnemonic mnemonic)
+{
+    return mnemonic == ZYDIS_MNEMONIC_HLT || mnemonic == ZYDIS_MNEMONIC_UD0 ||
+           mnemonic == ZYDIS_MNEMONIC_UD1 || mnemonic == ZYDIS_MNEMONIC_UD2 ||
+           mnemonic == ZYDIS_MNEMONIC_INT3 ||
+           mnemonic == ZYDIS_MNEMONIC_IRETQ ||
+           mnemonic == ZYDIS_MNEMONIC_SYSRET;
+}
+
+static bool is_nop(const struct decoded *d)
+{
+    return d->i.mnemonic == ZYDIS_MNEMONIC_NOP ||
+           d->i.mnemonic == ZYDIS_MNEMONIC_ENDBR64;
+}
+
+/* Between functions, as bytes: what is filled with, or would trap. */
+static bool is_padding(const ZydisDecodedInstruction *i, const uint8_t *bytes)
+{
+    enum { TRAP = 0xcc, HALT = 0xf4 };
+    return i->mnemonic == ZYDIS_MNEMONIC_NOP ||
+           (i->length == 1 && (bytes[0] == TRAP || bytes[0] == HALT)) ||
+           (i->length == 2 && bytes[0] == 0 && bytes[1] == 0);
+}
+
+static void read_way(const struct decoded *d, struct wndl_insn *insn)
+{
+    switch (d->i.meta.category) {
+    case ZYDIS_CATEGORY_CALL:
+        read_call(d, insn);
+        return;
+    case ZYDIS_CATEGORY_RET:
+        read_return(d, insn);
+        break;
+    case ZYDIS_CATEGORY_UNCOND_BR:
+        read_jump(d, insn);
+        return;
+    case ZYDIS_CATEGORY_COND_BR:
+        read_branch(d, insn);
+        return;
+    default:
+        break;
+    }
+    if (stops(d->i.mnemonic))
+        insn->op = WNDL_INSN_STOP;
+    else if (is_nop(d))
+        *insn = (struct wndl_insn){.size = insn->size,
+            .op = WNDL_INSN_NOP,
+            .reg = WNDL_INSN_NO_REG,
+            .from = WNDL_INSN_NO_REG};
+}
+
+bool wndl_insn_decode(
+    struct wndl_bytes code, uint64_t svma, struct wndl_insn *insn)
+{
+    struct decoded d = {.svma = svma};
+    ZydisDecoderContext context;
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
+            &decoder, &context, code.data, code.size, &d.i)) ||
+        !ZYAN_SUCCESS(ZydisDecoderDecodeOperands(
+            &decoder, &context, &d.i, d.ops, d.i.operand_count)))
+        return false;
+    *insn = (struct wndl_insn){.size = d.i.length,
+        .reg = WNDL_INSN_NO_REG,
+        .from = WNDL_INSN_NO_REG,
+        .mem = {.base = WNDL_INSN_NO_REG, .index = WNDL_INSN_NO_REG}};
+    read_effects(&d, insn);
+    if (!read_usual(&d, insn) && !read_stack(&d, insn))
+        read_way(&d, insn);
+    insn->is_padding = is_padding(&d.i, code.data);
+    return true;
+}
+
+/* ---- at a glance */
+
+static bool is_address_of_rip(const ZydisDecodedInstruction *i)
+{
+    enum { RIP_MOD = 0, RIP_RM = 5 };
+    return i->mnemonic == ZYDIS_MNEMONIC_LEA && i->raw.modrm.mod == RIP_MOD &&
+           i->raw.modrm.rm == RIP_RM;
+}
+
+static uint8_t way_of(const ZydisDecodedInstruction *i)
+{
+    if (!i->raw.imm[0].is_relative)
+        return WNDL_INSN_OTHER;
+    return i->meta.category == ZYDIS_CATEGORY_CALL        ? WNDL_INSN_CALL
+           : i->meta.category == ZYDIS_CATEGORY_UNCOND_BR ? WNDL_INSN_JUMP
+           : i->meta.category == ZYDIS_CATEGORY_COND_BR   ? WNDL_INSN_BRANCH
+                                                          : WNDL_INSN_OTHER;
+}
+
+bool wndl_insn_glance(
+    struct wndl_bytes code, uint64_t svma, struct wndl_insn_glance *glance)
+{
+    ZydisDecodedInstruction i;
+    ZydisDecoderContext context;
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
+            &decoder, &context, code.data, code.size, &i)))
+        return false;
+    const bool is_address = is_address_of_rip(&i);
+    const int64_t by = is_address ? i.raw.disp.value : i.raw.imm[0].value.s;
+    *glance = (struct wndl_insn_glance){
+        .size = i.length,
+        .op = is_address ? WNDL_INSN_ADDRESS : way_of(&i),
+        .is_padding = is_padding(&i, code.data),
+        .target = svma + i.length + (uint64_t)by,
+    };
+    return true;
+}
+
+unsigned wndl_insn_padding(struct wndl_bytes code)
+{
+    enum { ZERO = 0x00, TRAP = 0xcc, HALT = 0xf4 };
+    ZydisDecodedInstruction i;
+    ZydisDecoderContext context;
+    if (code.size == 0)
+        return 0;
+    const uint8_t first = code.data[0];
+    if (first == ZERO || first == TRAP || first == HALT)
+        return 1;
+    if (first != 0x90 && first != 0x66 && first != 0x0f && first != 0x2e)
+        return 0;
+    return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
+               &decoder, &context, code.data, code.size, &i)) &&
+                   i.mnemonic == ZYDIS_MNEMONIC_NOP
+               ? i.length
+               : 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * insn: one instruction of x86-64, as far as it matters to the stack: what it
+ * does to SP, which registers it copies, saves and loads, and where it leads.
+ * The decoder behind it is Zydis, which only insn.c knows.
+ */
+#ifndef WNDL_CFI_IMPORT_CODE_INSN_H
+#define WNDL_CFI_IMPORT_CODE_INSN_H
+
+#include "base/bytes.h"
+
+/* General registers, as instructions encode them. */
+enum {
+    WNDL_INSN_RAX = 0,
+    WNDL_INSN_RBX = 3,
+    WNDL_INSN_RSP = 4,
+    WNDL_INSN_RBP = 5,
+    WNDL_INSN_R12 = 12,
+    WNDL_INSN_R15 = 15,
+    WNDL_INSN_REGS = 16,
+    WNDL_INSN_NO_REG = 0xff,
+    WNDL_INSN_LONGEST = 15, /* bytes */
+};
+
+enum wndl_insn_op {
+    WNDL_INSN_OTHER,
+    WNDL_INSN_NOP,
+    WNDL_INSN_MOVE,     /* reg = from */
+    WNDL_INSN_LOAD,     /* reg = 8 bytes at mem */
+    WNDL_INSN_STORE,    /* 8 bytes at mem = from */
+    WNDL_INSN_ADDRESS,  /* reg = address of mem */
+    WNDL_INSN_ADD,      /* reg += value */
+    WNDL_INSN_ALIGN,    /* reg &= value, a negative power of two */
+    WNDL_INSN_EXCHANGE, /* reg and from */
+    WNDL_INSN_PUSH,     /* from, which may be no register */
+    WNDL_INSN_POP,      /* reg, which may be no register */
+    WNDL_INSN_ENTER,    /* `value` bytes below the saved RBP */
+    WNDL_INSN_LEAVE,
+    WNDL_INSN_COMPARE,     /* reg with value */
+    WNDL_INSN_COMPARE_REG, /* reg with from, 8 bytes */
+    WNDL_INSN_LOAD_SIGNED, /* reg = 4 bytes at mem, extended */
+    WNDL_INSN_ADD_REG,     /* reg += from */
+    WNDL_INSN_CALL,        /* of `target` */
+    WNDL_INSN_CALL_OTHER,  /* of what is not known */
+    WNDL_INSN_JUMP,
+    WNDL_INSN_JUMP_OTHER, /* by `from`, or by mem if that is no register */
+    WNDL_INSN_BRANCH,     /* to `target` or on */
+    WNDL_INSN_RETURN,     /* and frees `value` bytes */
+    WNDL_INSN_STOP,       /* does not go on */
+};
+
+/*
+ * A memory operand: base + index * scale + offset. Without base and index,
+ * `offset` is its svma if `fixed`.
+ */
+struct wndl_insn_mem {
+    uint8_t base, index, scale;
+    bool fixed;
+    bool in_segment; /* FS or GS: somewhere else */
+    int64_t offset;
+};
+
+struct wndl_insn {
+    uint8_t size;
+    uint8_t op;        /* enum wndl_insn_op */
+    uint8_t reg, from; /* registers, or WNDL_INSN_NO_REG */
+    uint8_t width;     /* bits of a comparison or a copy */
+    bool above;        /* a branch if the comparison found more (ja) */
+    bool above_same;   /* ... or as much (jae) */
+    bool unequal;      /* ... or another value (jne) */
+    bool is_padding;   /* does nothing, or must not be reached */
+    uint16_t writes;   /* a bit for each register that loses its value */
+    uint16_t stores;   /* bytes written to mem; 0: none */
+    struct wndl_insn_mem mem;
+    int64_t value;
+    uint64_t target;
+};
+
+/* Decodes the first instruction of `code`, at `svma`. False if it is none. */
+bool wndl_insn_decode(
+    struct wndl_bytes code, uint64_t svma, struct wndl_insn *insn);
+
+/* An instruction's reference, read without its operands, which is faster. */
+struct wndl_insn_glance {
+    uint8_t size;
+    uint8_t op; /* CALL, JUMP, BRANCH, ADDRESS of RIP; else OTHER */
+    bool is_padding;
+    uint64_t target;
+};
+
+bool wndl_insn_glance(
+    struct wndl_bytes code, uint64_t svma, struct wndl_insn_glance *glance);
+
+/*
+ * The bytes of the padding that the code begins with: an instruction that does
+ * nothing, or a byte between functions. 0: the code does something.
+ */
+unsigned wndl_insn_padding(struct wndl_bytes code);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+#include "cfi_import/code/jump_table.h"
+
+#include "base/search.h"
+
+enum { BACK = 48, MOST_ENTRIES = 4096, BACK_BYTES = 512 };
+
+/* The contents of a register. */
+enum kind {
+    NOTHING,
+    ADDRESS, /* `value` */
+    INDEX,   /* less than `count` */
+    ENTRY,   /* an entry of the table at `value` */
+    TARGET,  /* that, added to `value` */
+};
+
+struct value {
+    uint8_t kind; /* enum kind */
+    uint8_t width;
+    uint32_t count;
+    uint64_t value;
+};
+
+struct reading {
+    struct value regs[WNDL_INSN_REGS];
+    uint8_t compared; /* register, or none */
+    int64_t with;
+};
+
+/* ---- the code before */
+
+/* The offsets of instructions that lead to `offset`, the last one first. */
+static unsigned list_before(
+    const struct wndl_code_flow *flow, uint64_t offset, uint32_t list[BACK])
+{
+    unsigned count = 0;
+    uint64_t next = offset;
+    for (uint64_t at = offset; at-- > 0 && offset - at < BACK_BYTES;) {
+        if (flow->ids[at] == 0 || at + wndl_code_flow_size(flow, at) != next)
+            continue;
+        list[count++] = (uint32_t)at;
+        next = at;
+        if (count == BACK)
+            break;
+    }
+    return count;
+}
+
+static uint32_t entries_of(const struct reading *r, uint8_t index)
+{
+    return index != WNDL_INSN_NO_REG && r->regs[index].kind == INDEX
+               ? r->regs[index].count
+               : UINT32_MAX;
+}
+
+/* Entries of 4 bytes count from a known address, those of 8 are addresses. */
+static struct value value_loaded(
+    const struct reading *r, const struct wndl_insn *insn)
+{
+    const struct wndl_insn_mem *m = &insn->mem;
+    const uint8_t width = insn->op == WNDL_INSN_LOAD_SIGNED ? 4 : 8;
+    struct value v = {.kind = width == 4 ? ENTRY : TARGET,
+        .width = width,
+        .value = (uint64_t)m->offset};
+    uint8_t base = m->base, index = m->index;
+    if (m->in_segment || index == WNDL_INSN_NO_REG)
+        return (struct value){0};
+    if (m->scale == 1 && base != WNDL_INSN_NO_REG &&
+        r->regs[base].kind != ADDRESS) {
+        base = m->index;
+        index = m->base;
+    }
+    v.count = entries_of(r, index);
+    if (base == WNDL_INSN_NO_REG)
+        return v;
+    if (r->regs[base].kind != ADDRESS)
+        return (struct value){0};
+    v.value += r->regs[base].value;
+    return v;
+}
+
+static void add_base(struct reading *r, const struct wndl_insn *insn)
+{
+    const struct value *a = &r->regs[insn->reg], *b = &r->regs[insn->from];
+    const struct value *entry = a->kind == ENTRY ? a : b;
+    const struct value *base = entry == a ? b : a;
+    struct value v = {0};
+    if (entry->kind == ENTRY && base->kind == ADDRESS &&
+        base->value == entry->value) {
+        v = *entry;
+        v.kind = TARGET;
+    }
+    r->regs[insn->reg] = v;
+}
+
+/* Behind the branch, the index is not above. */
+static void bound_index(struct reading *r, const struct wndl_insn *insn)
+{
+    if (r->compared == WNDL_INSN_NO_REG || r->with < 0 ||
+        r->with >= MOST_ENTRIES || (!insn->above && !insn->above_same))
+        return;
+    r->regs[r->compared] = (struct value){
+        .kind = INDEX, .count = (uint32_t)r->with + (insn->above ? 1 : 0)};
+}
+
+static void forget(struct reading *r, uint16_t writes)
+{
+    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+        if ((writes >> i & 1) != 0)
+            r->regs[i] = (struct value){0};
+    }
+}
+
+static void read_insn(struct reading *r, const struct wndl_insn *insn)
+{
+    struct value v = {0};
+    switch ((enum wndl_insn_op)insn->op) {
+    case WNDL_INSN_COMPARE:
+        r->compared = insn->reg;
+        r->with = insn->value;
+        return;
+    case WNDL_INSN_COMPARE_REG:
+        r->compared = WNDL_INSN_NO_REG;
+        return;
+    case WNDL_INSN_BRANCH:
+        bound_index(r, insn);
+        return;
+    case WNDL_INSN_ADDRESS:
+        if (insn->mem.fixed)
+            v = (struct value){
+                .kind = ADDRESS, .value = (uint64_t)insn->mem.offset};
+        r->regs[insn->reg] = v;
+        return;
+    case WNDL_INSN_LOAD:
+    case WNDL_INSN_LOAD_SIGNED:
+        r->regs[insn->reg] = value_loaded(r, insn);
+        return;
+    case WNDL_INSN_ADD_REG:
+        add_base(r, insn);
+        return;
+    case WNDL_INSN_NOP:
+        return;
+    default:
+        break;
+    }
+    const bool copies = insn->from != WNDL_INSN_NO_REG &&
+                        insn->reg != WNDL_INSN_NO_REG &&
+                        (insn->op == WNDL_INSN_MOVE || insn->width == 32);
+    v = copies ? r->regs[insn->from] : v;
+    forget(r, insn->writes);
+    if (copies)
+        r->regs[insn->reg] = v;
+    if (insn->op == WNDL_INSN_CALL || insn->op == WNDL_INSN_CALL_OTHER)
+        forget(r, UINT16_MAX);
+}
+
+/* ---- the table */
+
+static struct wndl_bytes bytes_at(const struct wndl_code_text *t, uint64_t svma)
+{
+    for (size_t i = 0; i < t->part_count; i++) {
+        const struct wndl_code_part *p = &t->parts[i];
+        if (svma >= p->svma && svma - p->svma < p->bytes.size)
+            return wndl_bytes_slice(
+                p->bytes, svma - p->svma, p->bytes.size - (svma - p->svma));
+    }
+    return (struct wndl_bytes){0};
+}
+
+/* The number of entries up to where something else has its address. */
+static uint32_t entries_before_next(
+    const struct wndl_code_flow *f, const struct value *v)
+{
+    const uint64_t *all = f->addresses.data;
+    const size_t count = f->addresses.len;
+    const size_t next =
+        count == 0 ? 0 : wndl_search_up_to(all, sizeof *all, count, v->value);
+    const uint64_t room =
+        next < count ? (all[next] - v->value) / v->width : MOST_ENTRIES;
+    return room < v->count ? (uint32_t)room : v->count;
+}
+
+bool wndl_jump_table_find(const struct wndl_code_flow *flow, uint64_t offset,
+    struct wndl_jump_table *table)
+{
+    const struct wndl_code_part *code = &flow->text->code;
+    struct reading r = {.compared = WNDL_INSN_NO_REG};
+    struct wndl_insn insn;
+    struct value v;
+    uint32_t list[BACK];
+    unsigned count = list_before(flow, offset, list);
+    while (count-- > 0) {
+        const struct wndl_bytes bytes = wndl_bytes_slice(
+            code->bytes, list[count], code->bytes.size - list[count]);
+        if (wndl_insn_decode(bytes, code->svma + list[count], &insn))
+            read_insn(&r, &insn);
+    }
+    if (!wndl_insn_decode(
+            wndl_bytes_slice(code->bytes, offset, code->bytes.size - offset),
+            code->svma + offset, &insn))
+        return false;
+    v = insn.from != WNDL_INSN_NO_REG ? r.regs[insn.from]
+                                      : value_loaded(&r, &insn);
+    if (v.kind != TARGET)
+        return false;
+    *table = (struct wndl_jump_table){.bytes = bytes_at(flow->text, v.value),
+        .base = v.value,
+        .count = entries_before_next(flow, &v),
+        .width = v.width};
+    return table->bytes.size != 0;
+}
+
+bool wndl_jump_table_entry(
+    const struct wndl_jump_table *table, uint32_t index, uint64_t *svma)
+{
+    struct wndl_cursor c =
+        wndl_cursor_at(table->bytes, (uint64_t)index * table->width, false);
+    if (index >= table->count || index >= MOST_ENTRIES)
+        return false;
+    *svma = table->width == 8
+                ? wndl_cursor_u64(&c)
+                : table->base + (uint64_t)(int32_t)wndl_cursor_u32(&c);
+    return !c.failed;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+#include "cfi_import/code/state.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+enum {
+    WORD = 8,
+    RED_ZONE = 128,
+    OP_DEREF = 0x06,
+    OP_CONSTS = 0x11,
+    OP_PLUS = 0x22,
+    OP_BREG0 = 0x70,
+    DWARF_RBX = 3,
+    DWARF_RBP = 6,
+    DWARF_RSP = 7,
+    DWARF_RA = 16,
+};
+
+/* psABI, figure 3.36: the numbers in DWARF, and back. */
+static const uint8_t dwarf_of[WNDL_INSN_REGS + 1] = {
+    0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15, DWARF_RA};
+static const uint8_t encoded_of[WNDL_INSN_REGS] = {
+    0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
+
+/* Registers by how long they keep what they have. */
+static const uint8_t lasting[WNDL_INSN_REGS] = {
+    5, 4, 3, 12, 13, 14, 15, 10, 0, 1, 2, 6, 7, 8, 9, 11};
+
+/* The registers that callees keep, but SP. */
+static const uint8_t kept[] = {3, 5, 12, 13, 14, 15};
+
+/* ---- expressions */
+
+struct writer {
+    uint8_t *next, *end;
+};
+
+static void put(struct writer *w, uint8_t byte)
+{
+    if (w->next < w->end)
+        *w->next++ = byte;
+}
+
+static void put_sleb(struct writer *w, int64_t value)
+{
+    for (;;) {
+        const uint8_t byte = (uint8_t)(value & 0x7f);
+        value >>= 7;
+        if ((value == 0 && (byte & 0x40) == 0) ||
+            (value == -1 && (byte & 0x40) != 0)) {
+            put(w, byte);
+            return;
+        }
+        put(w, byte | 0x80);
+    }
+}
+
+/* A rule by the address reg + offset; with `then`, by the word there. */
+static struct wndl_cfi_rule write_place(struct writer *w,
+    enum wndl_cfi_rule_kind kind, unsigned reg, int64_t offset)
+{
+    struct wndl_cfi_rule rule = {.kind = (uint8_t)kind};
+    rule.expr = w->next;
+    put(w, (uint8_t)(OP_BREG0 + dwarf_of[reg]));
+    put_sleb(w, offset);
+    rule.expr_size = (uint32_t)(w->next - rule.expr);
+    return rule;
+}
+
+static void add_word(struct writer *w, struct wndl_cfi_rule *rule, int64_t by)
+{
+    put(w, OP_DEREF);
+    if (by != 0) {
+        put(w, OP_CONSTS);
+        put_sleb(w, by);
+        put(w, OP_PLUS);
+    }
+    rule->expr_size = (uint32_t)(w->next - rule->expr);
+}
+
+/* ---- rules */
+
+/* A register by which a slot of an anchor is reached. */
+static bool reach(const struct wndl_code_state *s,
+    const struct wndl_code_slot *slot, unsigned *reg, int64_t *offset)
+{
+    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+        const unsigned at = lasting[i];
+        if (s->regs[at].from != slot->at.from)
+            continue;
+        *reg = at;
+        *offset = (int64_t)slot->at.offset - s->regs[at].offset;
+        return true;
+    }
+    return false;
+}
+
+/* Whether nobody writes there: not below the red zone. */
+static bool is_safe(
+    const struct wndl_code_state *s, const struct wndl_code_slot *slot)
+{
+    const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
+    return sp.from != slot->at.from || slot->at.offset >= sp.offset - RED_ZONE;
+}
+
+static bool is_live(
+    const struct wndl_code_state *s, const struct wndl_code_slot *slot)
+{
+    const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
+    return sp.from != slot->at.from || slot->at.offset >= sp.offset;
+}
+
+/* Code with a frame pointer keeps it longer than SP. */
+static bool has_frame(const struct wndl_code_state *s)
+{
+    const struct wndl_code_value fp = s->regs[WNDL_INSN_RBP];
+    for (uint32_t i = 0; fp.from == WNDL_CODE_CFA && i < s->slots; i++) {
+        if (wndl_code_same(s->slot[i].at, fp) &&
+            s->slot[i].value.from == WNDL_CODE_ENTRY + WNDL_INSN_RBP)
+            return true;
+    }
+    return false;
+}
+
+static bool counts_from(
+    const struct wndl_code_state *s, unsigned reg, struct wndl_cfi_rule *cfa)
+{
+    if (s->regs[reg].from != WNDL_CODE_CFA)
+        return false;
+    *cfa = (struct wndl_cfi_rule){.kind = WNDL_RULE_REGISTER,
+        .reg = dwarf_of[reg],
+        .offset = -(int64_t)s->regs[reg].offset};
+    return true;
+}
+
+static bool cfa_by_register(
+    const struct wndl_code_state *s, struct wndl_cfi_rule *cfa)
+{
+    bool found = !has_frame(s) && counts_from(s, WNDL_INSN_RSP, cfa);
+    for (unsigned i = 0; i < WNDL_INSN_REGS && !found; i++)
+        found = counts_from(s, lasting[i], cfa);
+    return found;
+}
+
+static bool cfa_by_slot(const struct wndl_code_state *s, struct writer *w,
+    struct wndl_cfi_rule *cfa)
+{
+    for (uint32_t i = 0; i < s->slots; i++) {
+        const struct wndl_code_slot *slot = &s->slot[i];
+        unsigned reg;
+        int64_t offset;
+        if (slot->value.from != WNDL_CODE_CFA || !is_safe(s, slot) ||
+            !reach(s, slot, &reg, &offset))
+            continue;
+        *cfa = write_place(w, WNDL_RULE_VAL_EXPR, reg, offset);
+        add_word(w, cfa, -(int64_t)slot->value.offset);
+        return true;
+    }
+    return false;
+}
+
+/*
+ * The rule by a slot that has the register's value at the entry: one at or
+ * above SP, or one of the red zone.
+ */
+static bool rule_by_slot(const struct wndl_code_state *s, unsigned reg,
+    bool is_above, struct writer *w, struct wndl_cfi_rule *rule)
+{
+    for (uint32_t i = 0; i < s->slots; i++) {
+        const struct wndl_code_slot *slot = &s->slot[i];
+        unsigned base;
+        int64_t offset;
+        if (slot->value.from != WNDL_CODE_ENTRY + reg || !is_safe(s, slot) ||
+            (is_above && !is_live(s, slot)))
+            continue;
+        if (slot->at.from == WNDL_CODE_CFA)
+            *rule = (struct wndl_cfi_rule){
+                .kind = WNDL_RULE_OFFSET, .offset = slot->at.offset};
+        else if (reach(s, slot, &base, &offset))
+            *rule = write_place(w, WNDL_RULE_EXPR, base, offset);
+        else
+            continue;
+        return true;
+    }
+    return false;
+}
+
+static bool rule_by_register(
+    const struct wndl_code_state *s, unsigned reg, struct wndl_cfi_rule *rule)
+{
+    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+        if (s->regs[i].from != WNDL_CODE_ENTRY + reg)
+            continue;
+        *rule = (struct wndl_cfi_rule){
+            .kind = WNDL_RULE_REGISTER, .reg = dwarf_of[i]};
+        return true;
+    }
+    return false;
+}
+
+/* Saved words come first: callees of assembly may not keep registers. */
+static struct wndl_cfi_rule rule_of(
+    const struct wndl_code_state *s, unsigned reg, struct writer *w)
+{
+    struct wndl_cfi_rule rule = {0};
+    if (rule_by_slot(s, reg, true, w, &rule))
+        return rule;
+    if (reg < WNDL_INSN_REGS && s->regs[reg].from == WNDL_CODE_ENTRY + reg)
+        return rule;
+    if (!rule_by_register(s, reg, &rule) &&
+        !rule_by_slot(s, reg, false, w, &rule))
+        rule.kind = WNDL_RULE_UNDEFINED;
+    return rule;
+}
+
+bool wndl_code_state_row(const struct wndl_code_state *s,
+    struct wndl_cfi_row *row, uint8_t room[WNDL_CODE_ROOM])
+{
+    struct writer w = {room, room + WNDL_CODE_ROOM};
+    *row = (struct wndl_cfi_row){.ra_reg = DWARF_RA};
+    if (!cfa_by_register(s, &row->cfa) && !cfa_by_slot(s, &w, &row->cfa))
+        return false;
+    row->regs[DWARF_RA] = rule_of(s, WNDL_CODE_RA, &w);
+    for (size_t i = 0; i < sizeof kept; i++)
+        row->regs[dwarf_of[kept[i]]] = rule_of(s, kept[i], &w);
+    return row->regs[DWARF_RA].kind != WNDL_RULE_UNDEFINED;
+}
+
+/* ---- comparison */
+
+static struct wndl_code_value word_at(
+    const struct wndl_code_state *s, struct wndl_code_value at)
+{
+    for (uint32_t i = 0; i < s->slots; i++) {
+        if (wndl_code_same(s->slot[i].at, at))
+            return s->slot[i].value;
+    }
+    return (struct wndl_code_value){0};
+}
+
+static enum wndl_code_verdict verdict_of(
+    struct wndl_code_value found, struct wndl_code_value wanted)
+{
+    return wndl_code_same(found, wanted)     ? WNDL_CODE_EQUAL
+           : found.from == WNDL_CODE_UNKNOWN ? WNDL_CODE_MISSING
+                                             : WNDL_CODE_WRONG;
+}
+
+/* The value of the usual expressions: breg, deref, and a constant. */
+static struct wndl_code_value value_of(
+    const struct wndl_code_state *s, const struct wndl_cfi_rule *rule)
+{
+    enum { OP_PLUS_UCONST = 0x23 };
+    struct wndl_cursor c = wndl_cursor_at(
+        (struct wndl_bytes){rule->expr, rule->expr_size}, 0, false);
+    const unsigned op = wndl_cursor_u8(&c);
+    if (op < OP_BREG0 || op >= OP_BREG0 + WNDL_INSN_REGS)
+        return (struct wndl_code_value){0};
+    struct wndl_code_value v = s->regs[encoded_of[op - OP_BREG0]];
+    v.offset += (int32_t)wndl_cursor_sleb(&c);
+    while (wndl_cursor_left(&c) != 0) {
+        const uint8_t next = wndl_cursor_u8(&c);
+        if (next == OP_DEREF)
+            v = word_at(s, v);
+        else if (next == OP_PLUS_UCONST)
+            v.offset += (int32_t)wndl_cursor_uleb(&c);
+        else
+            return (struct wndl_code_value){0};
+    }
+    return v;
+}
+
+static enum wndl_code_verdict judge_cfa(
+    const struct wndl_code_state *s, const struct wndl_cfi_rule *cfa)
+{
+    const struct wndl_code_value wanted = {WNDL_CODE_CFA, 0};
+    struct wndl_code_value found = {0};
+    if (cfa->kind == WNDL_RULE_REGISTER && cfa->reg < WNDL_INSN_REGS) {
+        found = s->regs[encoded_of[cfa->reg]];
+        found.offset += (int32_t)cfa->offset;
+    } else if (cfa->kind == WNDL_RULE_VAL_EXPR) {
+        found = value_of(s, cfa);
+    }
+    if (found.from >= WNDL_CODE_ANCHOR || found.from == WNDL_CODE_UNKNOWN)
+        return WNDL_CODE_MISSING;
+    return verdict_of(found, wanted);
+}
+
+static enum wndl_code_verdict judge_register(const struct wndl_code_state *s,
+    const struct wndl_cfi_row *row, unsigned reg)
+{
+    const struct wndl_cfi_rule *rule = &row->regs[dwarf_of[reg]];
+    const struct wndl_code_value wanted = {WNDL_CODE_ENTRY + reg, 0};
+    struct wndl_code_value place = {WNDL_CODE_CFA, (int32_t)rule->offset};
+    switch ((enum wndl_cfi_rule_kind)rule->kind) {
+    case WNDL_RULE_UNSET:
+    case WNDL_RULE_SAME:
+        return reg < WNDL_INSN_REGS && wndl_code_same(s->regs[reg], wanted)
+                   ? WNDL_CODE_EQUAL
+                   : WNDL_CODE_UNSAID;
+    case WNDL_RULE_OFFSET:
+        return verdict_of(word_at(s, place), wanted);
+    case WNDL_RULE_EXPR:
+        return verdict_of(word_at(s, value_of(s, rule)), wanted);
+    case WNDL_RULE_REGISTER:
+        return verdict_of(s->regs[encoded_of[rule->reg & 15]], wanted);
+    default:
+        return WNDL_CODE_EQUAL;
+    }
+}
+
+enum wndl_code_verdict wndl_code_state_judge(
+    const struct wndl_code_state *s, const struct wndl_cfi_row *row)
+{
+    enum wndl_code_verdict worst = judge_cfa(s, &row->cfa);
+    if (row->regs[DWARF_RA].kind == WNDL_RULE_UNDEFINED)
+        return WNDL_CODE_EQUAL;
+    const uint8_t compared[] = {WNDL_CODE_RA, WNDL_INSN_RBP, WNDL_INSN_RBX};
+    for (size_t i = 0; i < sizeof compared; i++) {
+        const enum wndl_code_verdict v = judge_register(s, row, compared[i]);
+        worst = v > worst ? v : worst;
+    }
+    return worst;
+}

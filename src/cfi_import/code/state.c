@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+#include "cfi_import/code/state.h"
+
+#include <string.h>
+
+enum {
+    WORD = 8,
+    KEPT = 1 << WNDL_INSN_RBX | 1 << WNDL_INSN_RSP | 1 << WNDL_INSN_RBP |
+           0xf << WNDL_INSN_R12,
+    FARTHEST = 1 << 30, /* bytes that an offset may have */
+};
+
+static const struct wndl_code_value unknown;
+
+static struct wndl_code_value add(struct wndl_code_value v, int64_t by)
+{
+    const int64_t sum = v.offset + by;
+    if ((v.from != WNDL_CODE_CFA && v.from < WNDL_CODE_ANCHOR) ||
+        by < -FARTHEST || by > FARTHEST || sum < -FARTHEST || sum > FARTHEST)
+        return unknown;
+    v.offset = (int32_t)sum;
+    return v;
+}
+
+void wndl_code_state_enter(struct wndl_code_state *s)
+{
+    memset(s, 0, sizeof *s);
+    for (unsigned reg = 0; reg < WNDL_INSN_REGS; reg++) {
+        if ((KEPT >> reg & 1) != 0)
+            s->regs[reg].from = WNDL_CODE_ENTRY + reg;
+    }
+    s->regs[WNDL_INSN_RSP] = (struct wndl_code_value){WNDL_CODE_CFA, -WORD};
+    s->slots = 1;
+    s->slot[0] = (struct wndl_code_slot){
+        {WNDL_CODE_CFA, -WORD}, {WNDL_CODE_ENTRY + WNDL_CODE_RA, 0}};
+}
+
+void wndl_code_state_start(struct wndl_code_state *s)
+{
+    wndl_code_state_enter(s);
+    s->slots = 0;
+    s->slot[0] = (struct wndl_code_slot){0};
+}
+
+struct wndl_bytes wndl_code_state_bytes(const struct wndl_code_state *s)
+{
+    return (struct wndl_bytes){(const uint8_t *)s,
+        offsetof(struct wndl_code_state, slot) + s->slots * sizeof *s->slot};
+}
+
+void wndl_code_state_load(struct wndl_code_state *s, struct wndl_bytes bytes)
+{
+    memset(s, 0, sizeof *s);
+    memcpy(s, bytes.data, bytes.size);
+}
+
+bool wndl_code_state_may_return(const struct wndl_code_state *s)
+{
+    const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
+    return sp.from == WNDL_CODE_CFA && sp.offset == -WORD;
+}
+
+/* ---- slots */
+
+static bool is_place(struct wndl_code_value v)
+{
+    return v.from == WNDL_CODE_CFA || v.from >= WNDL_CODE_ANCHOR;
+}
+
+static bool is_before(struct wndl_code_value a, struct wndl_code_value b)
+{
+    return a.from != b.from ? a.from < b.from : a.offset < b.offset;
+}
+
+static void drop_slot(struct wndl_code_state *s, uint32_t i)
+{
+    memmove(&s->slot[i], &s->slot[i + 1], (s->slots - i - 1) * sizeof *s->slot);
+    s->slot[--s->slots] = (struct wndl_code_slot){0};
+}
+
+/* Forgets what [at, at + size) overlaps. */
+static void spoil(
+    struct wndl_code_state *s, struct wndl_code_value at, int64_t size)
+{
+    for (uint32_t i = s->slots; i-- > 0;) {
+        const struct wndl_code_value slot = s->slot[i].at;
+        if (slot.from == at.from && slot.offset < at.offset + size &&
+            slot.offset + WORD > at.offset)
+            drop_slot(s, i);
+    }
+}
+
+static void store(struct wndl_code_state *s, struct wndl_code_value at,
+    struct wndl_code_value value)
+{
+    uint32_t i = 0;
+    if (!is_place(at))
+        return;
+    spoil(s, at, WORD);
+    if (value.from == WNDL_CODE_UNKNOWN || s->slots == WNDL_CODE_SLOTS)
+        return;
+    while (i < s->slots && is_before(s->slot[i].at, at))
+        i++;
+    memmove(&s->slot[i + 1], &s->slot[i], (s->slots - i) * sizeof *s->slot);
+    s->slot[i] = (struct wndl_code_slot){at, value};
+    s->slots++;
+}
+
+static struct wndl_code_value load(
+    const struct wndl_code_state *s, struct wndl_code_value at)
+{
+    for (uint32_t i = 0; is_place(at) && i < s->slots; i++) {
+        if (wndl_code_same(s->slot[i].at, at))
+            return s->slot[i].value;
+    }
+    return unknown;
+}
+
+/* ---- instructions */
+
+static struct wndl_code_value address_of(
+    const struct wndl_code_state *s, const struct wndl_insn_mem *mem)
+{
+    if (mem->in_segment || mem->base == WNDL_INSN_NO_REG ||
+        mem->index != WNDL_INSN_NO_REG)
+        return unknown;
+    return add(s->regs[mem->base], mem->offset);
+}
+
+/* A place for which nothing but its own neighbourhood is known. */
+static struct wndl_code_value new_anchor(
+    struct wndl_code_state *s, uint32_t offset)
+{
+    const uint32_t from = WNDL_CODE_ANCHOR + offset;
+    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+        if (s->regs[i].from == from)
+            s->regs[i] = unknown;
+    }
+    for (uint32_t i = s->slots; i-- > 0;) {
+        if (s->slot[i].at.from == from || s->slot[i].value.from == from)
+            drop_slot(s, i);
+    }
+    return (struct wndl_code_value){from, 0};
+}
+
+static void push(
+    struct wndl_code_state *s, struct wndl_code_value value, int64_t size)
+{
+    struct wndl_code_value *sp = &s->regs[WNDL_INSN_RSP];
+    *sp = add(*sp, -size);
+    if (size == WORD)
+        store(s, *sp, value);
+    else if (is_place(*sp))
+        spoil(s, *sp, size);
+}
+
+static void pop(struct wndl_code_state *s, const struct wndl_insn *insn)
+{
+    struct wndl_code_value *sp = &s->regs[WNDL_INSN_RSP];
+    const struct wndl_code_value value =
+        insn->value == WORD ? load(s, *sp) : unknown;
+    *sp = add(*sp, insn->value);
+    if (insn->reg != WNDL_INSN_NO_REG)
+        s->regs[insn->reg] = value;
+    else if (insn->stores != 0 && is_place(address_of(s, &insn->mem)))
+        spoil(s, address_of(s, &insn->mem), WORD);
+}
+
+/* After a call, nothing is left below SP. */
+static void call(struct wndl_code_state *s)
+{
+    const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
+    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+        if ((KEPT >> i & 1) == 0)
+            s->regs[i] = unknown;
+    }
+    for (uint32_t i = s->slots; is_place(sp) && i-- > 0;) {
+        if (s->slot[i].at.from == sp.from && s->slot[i].at.offset < sp.offset)
+            drop_slot(s, i);
+    }
+}
+
+static void leave(struct wndl_code_state *s)
+{
+    const struct wndl_code_value fp = s->regs[WNDL_INSN_RBP];
+    s->regs[WNDL_INSN_RBP] = load(s, fp);
+    s->regs[WNDL_INSN_RSP] = add(fp, WORD);
+}
+
+static void enter(struct wndl_code_state *s, int64_t size)
+{
+    push(s, s->regs[WNDL_INSN_RBP], WORD);
+    s->regs[WNDL_INSN_RBP] = s->regs[WNDL_INSN_RSP];
+    s->regs[WNDL_INSN_RSP] = add(s->regs[WNDL_INSN_RSP], -size);
+}
+
+static void exchange(struct wndl_code_state *s, const struct wndl_insn *insn)
+{
+    const struct wndl_code_value value = s->regs[insn->reg];
+    s->regs[insn->reg] = s->regs[insn->from];
+    s->regs[insn->from] = value;
+}
+
+static bool set(
+    struct wndl_code_state *s, unsigned reg, struct wndl_code_value value)
+{
+    const bool changes = !wndl_code_same(s->regs[reg], value);
+    s->regs[reg] = value;
+    return changes;
+}
+
+static bool save(struct wndl_code_state *s, const struct wndl_insn *insn)
+{
+    const struct wndl_code_value at = address_of(s, &insn->mem);
+    if (!is_place(at))
+        return false;
+    store(s, at, s->regs[insn->from]);
+    return true;
+}
+
+/* The instructions that are not followed, and the writes of others. */
+static bool spoil_all(struct wndl_code_state *s, const struct wndl_insn *insn)
+{
+    const struct wndl_code_value at = address_of(s, &insn->mem);
+    const uint32_t slots = s->slots;
+    bool changes = false;
+    if (insn->stores != 0 && is_place(at))
+        spoil(s, at, insn->stores);
+    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+        if ((insn->writes >> i & 1) != 0)
+            changes |= set(s, i, unknown);
+    }
+    return changes || s->slots != slots;
+}
+
+static void push_from(struct wndl_code_state *s, const struct wndl_insn *insn)
+{
+    push(s, insn->from == WNDL_INSN_NO_REG ? unknown : s->regs[insn->from],
+        insn->value);
+}
+
+/* False if nothing changed. */
+static bool step(struct wndl_code_state *s, const struct wndl_insn *insn)
+{
+    switch ((enum wndl_insn_op)insn->op) {
+    case WNDL_INSN_MOVE:
+        return set(s, insn->reg, s->regs[insn->from]);
+    case WNDL_INSN_LOAD:
+        return set(s, insn->reg, load(s, address_of(s, &insn->mem)));
+    case WNDL_INSN_STORE:
+        return save(s, insn);
+    case WNDL_INSN_ADDRESS:
+        return set(s, insn->reg, address_of(s, &insn->mem));
+    case WNDL_INSN_ADD:
+        return set(s, insn->reg, add(s->regs[insn->reg], insn->value));
+    case WNDL_INSN_EXCHANGE:
+        exchange(s, insn);
+        return true;
+    case WNDL_INSN_PUSH:
+        push_from(s, insn);
+        return true;
+    case WNDL_INSN_POP:
+        pop(s, insn);
+        return true;
+    case WNDL_INSN_ENTER:
+        enter(s, insn->value);
+        return true;
+    case WNDL_INSN_LEAVE:
+        leave(s);
+        return true;
+    case WNDL_INSN_CALL:
+    case WNDL_INSN_CALL_OTHER:
+        call(s);
+        return true;
+    default:
+        return spoil_all(s, insn);
+    }
+}
+
+/* A new anchor for SP keeps what is pushed from here on. */
+static void anchor(
+    struct wndl_code_state *s, const struct wndl_insn *insn, uint32_t offset)
+{
+    const uint32_t joined = s->joined;
+    struct wndl_code_value *sp = &s->regs[WNDL_INSN_RSP];
+    if (insn->op == WNDL_INSN_ALIGN && insn->reg != WNDL_INSN_RSP)
+        s->regs[insn->reg] = new_anchor(s, offset);
+    else if (sp->from == WNDL_CODE_UNKNOWN)
+        *sp = new_anchor(s, offset);
+    s->joined = sp->from == WNDL_CODE_CFA ? 0 : joined;
+}
+
+bool wndl_code_state_step(
+    struct wndl_code_state *s, const struct wndl_insn *insn, uint32_t offset)
+{
+    const bool changes = step(s, insn);
+    if (!changes && insn->op != WNDL_INSN_ALIGN)
+        return false;
+    anchor(s, insn, offset);
+    return true;
+}
+
+bool wndl_code_state_equal_sp(struct wndl_code_state *s, unsigned reg)
+{
+    if (s->regs[reg].from != WNDL_CODE_CFA ||
+        !set(s, WNDL_INSN_RSP, s->regs[reg]))
+        return false;
+    s->joined = 0;
+    return true;
+}
+
+/* ---- joins */
+
+bool wndl_code_state_share_base(
+    const struct wndl_code_state *a, const struct wndl_code_state *b)
+{
+    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+        if (i != WNDL_INSN_RSP && a->regs[i].from == WNDL_CODE_CFA &&
+            wndl_code_same(a->regs[i], b->regs[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool keeps_slot(
+    const struct wndl_code_state *other, const struct wndl_code_slot *slot)
+{
+    return wndl_code_same(load(other, slot->at), slot->value);
+}
+
+void wndl_code_state_join(
+    struct wndl_code_state *s, const struct wndl_code_state *other)
+{
+    const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
+    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+        if (!wndl_code_same(s->regs[i], other->regs[i]))
+            s->regs[i] = unknown;
+    }
+    for (uint32_t i = s->slots; i-- > 0;) {
+        if (!keeps_slot(other, &s->slot[i]))
+            drop_slot(s, i);
+    }
+    s->joined |= other->joined;
+    if (!wndl_code_same(sp, s->regs[WNDL_INSN_RSP]))
+        s->joined = 1;
+}

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_code_flow: rules from the code of small functions. The assembler makes
+ * the code; it is read and never run.
+ */
+#include "cfi_import/code/flow.h"
+#include "testlib.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A function from NAME to NAME_end, in data; its places are global symbols. */
+#define CODE(name, text)                                                       \
+    __asm__(".pushsection .rodata\n.balign 16\n.globl " #name "\n" #name       \
+            ":\n" text "\n.globl " #name "_end\n" #name                        \
+            "_end:\nnop\n.popsection\n");                                      \
+    PLACE(name)                                                                \
+    PLACE(name##_end)
+#define PLACE(label)                                                           \
+    extern const uint8_t label[] __attribute__((visibility("hidden")));
+
+struct followed {
+    struct wndl_arena arena;
+    struct wndl_code_text text;
+    struct wndl_code_flow flow;
+};
+
+static uint64_t address(const uint8_t *place)
+{
+    return (uint64_t)(uintptr_t)place;
+}
+
+static void follow(struct followed *f, const uint8_t *start, const uint8_t *end)
+{
+    const struct wndl_bytes bytes = {start, (size_t)(end - start)};
+    f->text = (struct wndl_code_text){.code = {address(start), bytes},
+        .parts = &f->text.code,
+        .part_count = 1};
+    wndl_arena_init(&f->arena, wndl_mem_libc());
+    assert_true(wndl_code_flow_init(&f->flow, &f->text, &f->arena));
+    wndl_code_flow_enter(&f->flow, address(start), WNDL_CODE_CALLED);
+    wndl_code_flow_scan(&f->flow, address(start), address(end), false);
+    assert_true(wndl_code_flow_run(&f->flow));
+    assert_false(f->flow.full);
+}
+
+static const char *const names[] = {"ax", "dx", "cx", "bx", "si", "di", "bp",
+    "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "ra"};
+
+static int say(char *to, size_t room, const struct wndl_cfi_rule *rule)
+{
+    struct wndl_cursor c = wndl_cursor_at(
+        (struct wndl_bytes){rule->expr, rule->expr_size}, 0, false);
+    switch ((enum wndl_cfi_rule_kind)rule->kind) {
+    case WNDL_RULE_UNSET:
+        return snprintf(to, room, "same");
+    case WNDL_RULE_REGISTER:
+        return snprintf(to, room, "%s%+d", names[rule->reg], (int)rule->offset);
+    case WNDL_RULE_OFFSET:
+        return snprintf(to, room, "c%+d", (int)rule->offset);
+    case WNDL_RULE_EXPR:
+    case WNDL_RULE_VAL_EXPR: {
+        const char *reg = names[wndl_cursor_u8(&c) - 0x70];
+        const int offset = (int)wndl_cursor_sleb(&c);
+        return snprintf(to, room, "[%s%+d]", reg, offset);
+    }
+    default:
+        return snprintf(to, room, "none");
+    }
+}
+
+/* "CFA RBP RBX", as far as the wanted text goes. */
+static void expect(
+    const struct followed *f, const uint8_t *place, const char *wanted)
+{
+    struct wndl_code_state state;
+    struct wndl_cfi_row row;
+    uint8_t room[WNDL_CODE_ROOM];
+    char text[100] = "unreached";
+    const uint64_t at = address(place) - f->text.code.svma;
+    if (wndl_code_flow_state(&f->flow, at, &state)) {
+        size_t size = 0;
+        const bool has = wndl_code_state_row(&state, &row, room);
+        const struct wndl_cfi_rule *const rules[] = {
+            &row.cfa, &row.regs[6], &row.regs[3]};
+        (void)snprintf(text, sizeof text, "no rule");
+        for (size_t i = 0; i < 3 && has; i++) {
+            size += (size_t)say(text + size, sizeof text - size, rules[i]);
+            text[size++] = i == 2 ? '\0' : ' ';
+        }
+    }
+    text[strlen(wanted) < strlen(text) ? strlen(wanted) : strlen(text)] = '\0';
+    assert_string_equal(text, wanted);
+}
+
+static void drop(struct followed *f)
+{
+    wndl_arena_free(&f->arena);
+}
+
+/* ---- frames */
+
+CODE(pushes, ".globl pushes_1, pushes_2, pushes_3, pushes_4, pushes_5\n"
+             "push %rbx\n"
+             "pushes_1: sub $32,%rsp\n"
+             "pushes_2: test %edi,%edi\n"
+             "jz pushes_5\n"
+             "xor %ebx,%ebx\n"
+             "call *%rax\n"
+             "add $32,%rsp\n"
+             "pushes_3: pop %rbx\n"
+             "pushes_4: ret\n"
+             "pushes_5: mov $1,%eax\n"
+             "add $32,%rsp\n"
+             "pop %rbx\n"
+             "ret")
+PLACE(pushes_1)
+PLACE(pushes_2)
+PLACE(pushes_3)
+PLACE(pushes_4)
+PLACE(pushes_5)
+
+static void test_pushes(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, pushes, pushes_end);
+    expect(&f, pushes, "sp+8 same same");
+    expect(&f, pushes_1, "sp+16 same c-16");
+    expect(&f, pushes_2, "sp+48 same c-16");
+    expect(&f, pushes_3, "sp+16 same c-16");
+    expect(&f, pushes_4, "sp+8 same same");
+    expect(&f, pushes_5, "sp+48 same c-16");
+    drop(&f);
+}
+
+CODE(framed, ".globl framed_1, framed_2, framed_3, framed_4, framed_5\n"
+             "push %rbp\n"
+             "framed_1: mov %rsp,%rbp\n"
+             "framed_2: push %rbx\n"
+             "sub %rax,%rsp\n"
+             "framed_3: mov %rsp,%rbx\n"
+             "call *%rdx\n"
+             "lea -8(%rbp),%rsp\n"
+             "framed_4: pop %rbx\n"
+             "pop %rbp\n"
+             "framed_5: ret")
+PLACE(framed_1)
+PLACE(framed_2)
+PLACE(framed_3)
+PLACE(framed_4)
+PLACE(framed_5)
+
+static void test_frame_pointer(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, framed, framed_end);
+    expect(&f, framed_1, "sp+16 c-16 same");
+    expect(&f, framed_2, "bp+16 c-16 same");
+    expect(&f, framed_3, "bp+16 c-16 c-24");
+    expect(&f, framed_4, "bp+16 c-16 c-24");
+    expect(&f, framed_5, "sp+8 same same");
+    drop(&f);
+}
+
+CODE(entered, ".globl entered_1, entered_2\n"
+              "enter $64,$0\n"
+              "entered_1: leave\n"
+              "entered_2: ret $16")
+PLACE(entered_1)
+PLACE(entered_2)
+
+static void test_enter_and_leave(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, entered, entered_end);
+    expect(&f, entered_1, "bp+16 c-16");
+    expect(&f, entered_2, "sp+8 same");
+    drop(&f);
+}
+
+/* As x86inc.asm aligns: SP in a register, then in a slot. */
+CODE(aligned, ".globl aligned_1, aligned_2, aligned_3, aligned_4, aligned_5\n"
+              "mov %rsp,%rax\n"
+              "and $-64,%rsp\n"
+              "aligned_1: sub $192,%rsp\n"
+              "mov %rax,128(%rsp)\n"
+              "aligned_2: xor %eax,%eax\n"
+              "aligned_3: vmovaps %zmm0,(%rsp)\n"
+              "aligned_4: mov 128(%rsp),%rsp\n"
+              "aligned_5: ret")
+PLACE(aligned_1)
+PLACE(aligned_2)
+PLACE(aligned_3)
+PLACE(aligned_4)
+PLACE(aligned_5)
+
+static void test_aligned(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, aligned, aligned_end);
+    expect(&f, aligned_1, "ax+8 same");
+    expect(&f, aligned_2, "ax+8 same");
+    expect(&f, aligned_3, "[sp+128] same");
+    expect(&f, aligned_4, "[sp+128] same");
+    expect(&f, aligned_5, "sp+8 same");
+    drop(&f);
+}
+
+/* As gcc aligns. */
+CODE(drap, ".globl drap_1, drap_2, drap_3, drap_4\n"
+           "lea 8(%rsp),%r10\n"
+           "and $-32,%rsp\n"
+           "push -8(%r10)\n"
+           "push %rbp\n"
+           "mov %rsp,%rbp\n"
+           "push %r10\n"
+           "drap_1: call *%rax\n"
+           "drap_2: mov -8(%rbp),%r10\n"
+           "leave\n"
+           "drap_3: lea -8(%r10),%rsp\n"
+           "drap_4: ret")
+PLACE(drap_1)
+PLACE(drap_2)
+PLACE(drap_3)
+PLACE(drap_4)
+
+static void test_aligned_by_gcc(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, drap, drap_end);
+    expect(&f, drap_1, "r10+0 [bp+0]");
+    expect(&f, drap_2, "[bp-8] [bp+0]");
+    expect(&f, drap_3, "r10+0 same");
+    expect(&f, drap_4, "sp+8 same");
+    drop(&f);
+}
+
+/* ---- ways */
+
+CODE(disagrees, ".globl disagrees_1, disagrees_2\n"
+                "test %edi,%edi\n"
+                "jz disagrees_1\n"
+                "push %rax\n"
+                "disagrees_1: mov $1,%eax\n"
+                "disagrees_2: ret")
+PLACE(disagrees_1)
+PLACE(disagrees_2)
+
+static void test_ways_that_disagree(void **state)
+{
+    struct followed f;
+    struct wndl_code_state s;
+    (void)state;
+    follow(&f, disagrees, disagrees_end);
+    expect(&f, disagrees, "sp+8");
+    expect(&f, disagrees_2, "no rule");
+    assert_true(
+        wndl_code_flow_state(&f.flow, (uint64_t)(disagrees_2 - disagrees), &s));
+    assert_int_equal(s.joined, 1);
+    drop(&f);
+}
+
+/* The call does not return: the code after it is reached with another SP. */
+CODE(ends, ".globl ends_1\n"
+           "test %edi,%edi\n"
+           "jz ends_1\n"
+           "sub $8,%rsp\n"
+           "test %esi,%esi\n"
+           "jz 1f\n"
+           "add $8,%rsp\n"
+           "ret\n"
+           "1: call *%rax\n"
+           "ends_1: mov $1,%eax\n"
+           "ret")
+PLACE(ends_1)
+
+static void test_call_that_does_not_return(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, ends, ends_end);
+    expect(&f, ends_1, "sp+8");
+    drop(&f);
+}
+
+/* -fstack-clash-protection: SP goes down page by page to a register. */
+CODE(clash, ".globl clash_1, clash_2, clash_3, clash_4\n"
+            "lea -65536(%rsp),%r11\n"
+            "clash_1: sub $4096,%rsp\n"
+            "orq $0,(%rsp)\n"
+            "clash_2: cmp %r11,%rsp\n"
+            "jne clash_1\n"
+            "clash_3: sub $24,%rsp\n"
+            "clash_4: add $65560,%rsp\n"
+            "ret")
+PLACE(clash_1)
+PLACE(clash_2)
+PLACE(clash_3)
+PLACE(clash_4)
+
+static void test_loop_of_pages(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, clash, clash_end);
+    expect(&f, clash, "sp+8");
+    expect(&f, clash_1, "r11+65544");
+    expect(&f, clash_2, "r11+65544");
+    expect(&f, clash_3, "sp+65544");
+    expect(&f, clash_4, "sp+65568");
+    drop(&f);
+}
+
+CODE(returns_elsewhere, "push %rax\n"
+                        ".globl returns_1\n"
+                        "returns_1: ret")
+PLACE(returns_1)
+
+static void test_return_with_another_stack(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, returns_elsewhere, returns_elsewhere_end);
+    expect(&f, returns_1, "unreached");
+    drop(&f);
+}
+
+CODE(switches, ".globl switches_1, switches_2, switches_3\n"
+               "push %rbx\n"
+               "cmp $2,%edi\n"
+               "ja 9f\n"
+               "lea 8f(%rip),%rdx\n"
+               "movslq (%rdx,%rdi,4),%rax\n"
+               "add %rdx,%rax\n"
+               "jmp *%rax\n"
+               ".balign 4\n"
+               "8: .long switches_1-8b,switches_2-8b,9f-8b\n"
+               "switches_1: push %rax\n"
+               "call *%rax\n"
+               "pop %rax\n"
+               "jmp 9f\n"
+               "switches_2: mov $2,%eax\n"
+               "9: pop %rbx\n"
+               "switches_3: ret")
+PLACE(switches_1)
+PLACE(switches_2)
+PLACE(switches_3)
+
+static void test_jump_table(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, switches, switches_end);
+    expect(&f, switches_1, "sp+16 same c-16");
+    expect(&f, switches_2, "sp+16 same c-16");
+    expect(&f, switches_3, "sp+8 same same");
+    drop(&f);
+}
+
+/* Where a jump leads is not known, but the code after it fits its state. */
+CODE(jumps, ".globl jumps_1, jumps_2\n"
+            "push %rbx\n"
+            "push %rbp\n"
+            "jmp *%rdx\n"
+            "jumps_1: mov $1,%eax\n"
+            "pop %rbp\n"
+            "jumps_2: pop %rbx\n"
+            "ret\n"
+            "pop %rbp\n"
+            "pop %rbx\n"
+            "ret")
+PLACE(jumps_1)
+PLACE(jumps_2)
+
+static void test_jump_to_the_code_after_it(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, jumps, jumps_end);
+    expect(&f, jumps_1, "sp+24 c-24 c-16");
+    expect(&f, jumps_2, "sp+16 same c-16");
+    drop(&f);
+}
+
+/* A subroutine in the middle, and code that asks for its own address. */
+CODE(several, ".globl several_1, several_2, several_3, several_4\n"
+              "push %rbx\n"
+              "call several_2\n"
+              "several_1: pop %rbx\n"
+              "ret\n"
+              "several_2: call several_3\n"
+              "several_3: pop %rax\n"
+              "several_4: ret")
+PLACE(several_1)
+PLACE(several_2)
+PLACE(several_3)
+PLACE(several_4)
+
+static void test_several_entries(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, several, several_end);
+    expect(&f, several_1, "sp+16 same c-16");
+    expect(&f, several_2, "sp+8 same same");
+    expect(&f, several_3, "sp+16");
+    expect(&f, several_4, "sp+8");
+    drop(&f);
+}
+
+/* The return address in a register, and one that was overwritten. */
+CODE(popped, ".globl popped_1\n"
+             "pop %rdx\n"
+             "popped_1: xor %eax,%eax\n"
+             "jmp *%rdx")
+PLACE(popped_1)
+CODE(overwritten, ".globl overwritten_1\n"
+                  "mov %rax,(%rsp)\n"
+                  "overwritten_1: ret")
+PLACE(overwritten_1)
+
+static void test_return_address(void **state)
+{
+    struct followed f;
+    struct wndl_code_state s;
+    struct wndl_cfi_row row;
+    uint8_t room[WNDL_CODE_ROOM];
+    (void)state;
+    follow(&f, popped, popped_end);
+    assert_true(
+        wndl_code_flow_state(&f.flow, (uint64_t)(popped_1 - popped), &s));
+    assert_true(wndl_code_state_row(&s, &row, room));
+    assert_int_equal(row.cfa.offset, 0);
+    assert_int_equal(row.regs[16].kind, WNDL_RULE_REGISTER);
+    assert_int_equal(row.regs[16].reg, 1); /* RDX */
+    drop(&f);
+    follow(&f, overwritten, overwritten_end);
+    expect(&f, overwritten_1, "no rule");
+    drop(&f);
+}
+
+/* RBP is a scratch register: what it was is lost. */
+CODE(clobbers, ".globl clobbers_1\n"
+               "xor %ebp,%ebp\n"
+               "clobbers_1: xor %eax,%eax\n"
+               "ret")
+PLACE(clobbers_1)
+
+static void test_lost_register(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, clobbers, clobbers_end);
+    expect(&f, clobbers_1, "sp+8 none same");
+    drop(&f);
+}
+
+/* ---- bounds */
+
+/* Loops that push, and jumps into the middle of instructions. */
+static void test_hostile_code(void **state)
+{
+    enum { SIZE = 64 * 1024 };
+    struct followed f;
+    static uint8_t code[SIZE];
+    (void)state;
+    for (size_t i = 0; i < SIZE; i++)
+        code[i] = (uint8_t)(i % 3 == 0 ? 0x50 + i % 8 : i % 3 == 1 ? 0x75 : i);
+    const struct wndl_bytes bytes = {code, SIZE};
+    f.text = (struct wndl_code_text){.code = {0x1000, bytes}};
+    wndl_arena_init(&f.arena, wndl_mem_libc());
+    assert_true(wndl_code_flow_init(&f.flow, &f.text, &f.arena));
+    wndl_code_flow_scan(&f.flow, 0x1000, 0x1000 + SIZE, true);
+    assert_true(wndl_code_flow_run(&f.flow));
+    assert_true(f.flow.work <= f.flow.most_work + SIZE);
+    drop(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pushes),
+        cmocka_unit_test(test_frame_pointer),
+        cmocka_unit_test(test_enter_and_leave),
+        cmocka_unit_test(test_aligned),
+        cmocka_unit_test(test_aligned_by_gcc),
+        cmocka_unit_test(test_ways_that_disagree),
+        cmocka_unit_test(test_call_that_does_not_return),
+        cmocka_unit_test(test_loop_of_pages),
+        cmocka_unit_test(test_return_with_another_stack),
+        cmocka_unit_test(test_jump_table),
+        cmocka_unit_test(test_jump_to_the_code_after_it),
+        cmocka_unit_test(test_several_entries),
+        cmocka_unit_test(test_return_address),
+        cmocka_unit_test(test_lost_register),
+        cmocka_unit_test(test_hostile_code),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
