@@ -266,6 +266,13 @@ static void put_growth(struct wndl_buf *out, const struct wndl_event_summary *s)
         wndl_buf_printf(out, "mapping%s of code", end);
     else
         wndl_buf_printf(out, "%s%s", things[s->cause], end);
+    if (s->most.bytes == 0)
+        return;
+    wndl_buf_text(out, " (");
+    wndl_event_put_tame(out, s->most.text);
+    wndl_buf_text(out, ": ");
+    wndl_event_put_size(out, (int64_t)s->most.bytes);
+    wndl_buf_byte(out, ')');
 }
 
 static void put_sum(
@@ -320,10 +327,14 @@ void wndl_event_put_summary_json(struct wndl_buf *out,
     put_json_process(out, process);
     wndl_buf_printf(out,
         ",\"listed\":%" PRIu64 ",\"overwritten\":%" PRIu64
-        ",\"dropped\":%" PRIu64 ",\"grown\":%" PRIu64
-        ",\"cause\":\"%s\",\"cause_bytes\":%" PRIu64 ",\"cause_count\":%" PRIu64
-        ",\"reclaimed\":%" PRIu64 "}\n",
+        ",\"dropped\":%" PRIu64 ",\"grown\":%" PRIu64 ",\"from\":%" PRIu64
+        ",\"to\":%" PRIu64 ",\"cause\":\"%s\",\"cause_bytes\":%" PRIu64
+        ",\"cause_count\":%" PRIu64 ",\"cause_text_bytes\":%" PRIu64
+        ",\"cause_text\":",
         process->listed, process->overwritten, process->dropped,
-        s->high - s->low, wndl_event_role_name(s->cause), s->cause_bytes,
-        s->cause_count, s->reclaimed);
+        s->high - s->low, s->low_at / 1000000000, s->high_at / 1000000000,
+        wndl_event_role_name(s->cause), s->cause_bytes, s->cause_count,
+        s->most.bytes);
+    wndl_json_string(out, s->most.text);
+    wndl_buf_printf(out, ",\"reclaimed\":%" PRIu64 "}\n", s->reclaimed);
 }
