@@ -386,6 +386,7 @@ static inline int wndl_memlog_open_file(
 static inline const struct wndl_memlog_control *wndl_memlog_map_control(
     int folder)
 {
+    enum { POPULATE_READ = 22 };
     const size_t size = 4096;
     const struct wndl_memlog_control *control = NULL;
     const int fd = wndl_memlog_open_file(
@@ -394,6 +395,12 @@ static inline const struct wndl_memlog_control *wndl_memlog_map_control(
         control =
             (const struct wndl_memlog_control *)wndl_memlog_map(size, 0, fd);
         wndl_memlog_call(SYS_close, fd);
+    }
+    /* Even to read a hole takes memory, which a full file system has not. */
+    if (control != NULL && wndl_memlog_call(SYS_madvise, control, (long)size,
+                               POPULATE_READ) != 0) {
+        wndl_memlog_call(SYS_munmap, control, (long)size);
+        control = NULL;
     }
     return control;
 }
