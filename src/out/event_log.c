@@ -155,27 +155,33 @@ static const char *phase_of(const struct wndl_event *event)
                                                    : NULL;
 }
 
-void wndl_event_put_line(struct wndl_buf *out, const struct wndl_event_log *log,
+void wndl_event_put_text(struct wndl_buf *out, const struct wndl_event_log *log,
     const struct wndl_event *event)
 {
-    const struct wndl_event_process *process =
-        wndl_event_process_of(log, event);
     const struct wndl_event_type *type = wndl_event_type_of(log, event);
     const char *phase = phase_of(event);
-    char time[WNDL_EVENT_TIME_SIZE];
-    wndl_buf_printf(out, "%s ", wndl_event_time(event->real, false, time));
-    put_name(out, process->name);
-    wndl_buf_printf(out, "[%" PRIu32 "] ", process->process);
     put_name(out, type->name);
     if (phase != NULL)
         wndl_buf_printf(out, " %s", phase);
     if (event->numbers != 0 || event->text.size != 0)
         wndl_buf_text(out, ": ");
     put_numbers(out, type, event);
-    if (event->text.size != 0) {
-        wndl_buf_text(out, event->numbers == 0 ? "" : ", ");
-        wndl_event_put_tame(out, event->text);
-    }
+    if (event->text.size == 0)
+        return;
+    wndl_buf_text(out, event->numbers == 0 ? "" : ", ");
+    wndl_event_put_tame(out, event->text);
+}
+
+void wndl_event_put_line(struct wndl_buf *out, const struct wndl_event_log *log,
+    const struct wndl_event *event)
+{
+    const struct wndl_event_process *process =
+        wndl_event_process_of(log, event);
+    char time[WNDL_EVENT_TIME_SIZE];
+    wndl_buf_printf(out, "%s ", wndl_event_time(event->real, false, time));
+    put_name(out, process->name);
+    wndl_buf_printf(out, "[%" PRIu32 "] ", process->process);
+    wndl_event_put_text(out, log, event);
     wndl_buf_byte(out, '\n');
 }
 

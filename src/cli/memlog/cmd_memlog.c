@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass memlog: reads the memory event logs of processes. */
 #include "cli/core/command.h"
+#include "cli/memlog/dump.h"
 #include "cli/memlog/keep.h"
 #include "cli/memlog/rings.h"
 #include "cli/memlog/run.h"
@@ -18,6 +19,8 @@
 struct memlog_options {
     const char *type;
     const char *process;
+    const char *output;
+    const char *with;
     struct wndl_option_choice role;
     double last; /* seconds; 0: all */
     uint64_t keep;
@@ -46,6 +49,12 @@ static const struct wndl_option option_table[] = {
     {0, "keep", "DAYS", NULL, "7", NULL,
         "keep logs of processes that have ended for DAYS", WNDL_OPT_COUNT,
         offsetof(struct memlog_options, keep)},
+    {'o', "output", "OUT", NULL, NULL, NULL,
+        "of dump: write the recording to OUT", WNDL_OPT_TEXT,
+        offsetof(struct memlog_options, output)},
+    {0, "with", "RECORDING", NULL, NULL, NULL,
+        "of dump: add the logs to a copy of this recording", WNDL_OPT_TEXT,
+        offsetof(struct memlog_options, with)},
     {0, "above", "SIZE", NULL, "256k", NULL,
         "of run and watch: log mappings of at least SIZE", WNDL_OPT_SIZE,
         offsetof(struct memlog_options, above)},
@@ -374,6 +383,22 @@ static int follow(const struct memlog_options *o, struct wndl_operands operands)
     return WNDL_EXIT_FAILURE;
 }
 
+/* ---- dump */
+
+static int dump(const struct memlog_options *o, struct wndl_operands operands)
+{
+    struct wndl_rings rings;
+    if (o->output == NULL) {
+        wndl_cli_error("dump needs -o OUT; see 'windlass memlog --help'");
+        return WNDL_EXIT_USAGE;
+    }
+    wndl_rings_init(&rings);
+    const bool is_whole = read_rings(&rings, operands);
+    const int exit_code = wndl_memlog_dump(&rings.log, o->output, o->with);
+    wndl_rings_free(&rings);
+    return is_whole ? exit_code : WNDL_EXIT_FAILURE;
+}
+
 /* ---- the command */
 
 static int read_and_show(const struct memlog_options *o,
@@ -428,6 +453,8 @@ static int run_memlog(const void *parsed, struct wndl_operands operands)
         return follow(o, operands);
     if (strcmp(action, "on") == 0 || strcmp(action, "off") == 0)
         return wndl_turn(operands, action[1] == 'n');
+    if (strcmp(action, "dump") == 0)
+        return dump(o, operands);
     if (strcmp(action, "run") == 0)
         return run_command(o, operands);
     if (strcmp(action, "watch") == 0)
@@ -456,6 +483,10 @@ const struct wndl_command wndl_cmd_memlog = {
         "summary: say for each process how it grew, and what the events say "
         "about the cause.\n\n"
         "follow: show new events as they come, until interrupted.\n\n"
+        "dump: write the logs as a recording, for 'windlass export -f "
+        "firefox': "
+        "events are marks of their threads, and the sizes of a process are a "
+        "curve. With --with they stand under the profile that RECORDING is.\n\n"
         "on, off: let the running processes PID begin or stop to log. It holds "
         "until they end.\n\n"
         "run: run a COMMAND that does not log by itself. Its calls of mmap, "
@@ -471,7 +502,7 @@ const struct wndl_command wndl_cmd_memlog = {
     .options = option_table,
     .options_size = sizeof(struct memlog_options),
     .examples = examples,
-    .actions = "list|show|summary|follow|on|off|run|watch|enable",
+    .actions = "list|show|summary|follow|dump|on|off|run|watch|enable",
     .action_at = 0,
     .min_operands = 1,
     .max_operands = SIZE_MAX,

@@ -17,7 +17,7 @@ unset WINDLASS_MEMLOG WINDLASS_MEMLOG_ABOVE LD_PRELOAD || true
 
 fail() {
     echo "$(basename "$0"): $1"
-    cat out err 2>/dev/null || true
+    head -n 40 out err 2>/dev/null || true
     exit 1
 }
 memlog() {
