@@ -106,7 +106,8 @@ struct wndl_memlog_ring {
     char name[16];
     uint32_t command_size;
     char command[1020]; /* arguments, each with its NUL */
-    uint8_t unused1[2048 - 1144];
+    uint32_t watcher;   /* a process that writes this log; 0: its own */
+    uint8_t unused1[2048 - 1148];
     struct wndl_memlog_anchor anchors[WNDL_MEMLOG_ANCHORS];
     uint8_t unused2[4096 - 3072];
 

@@ -96,6 +96,7 @@ static void read_facts(struct reading *r)
     p->process = h->process;
     p->parent = h->parent;
     p->user = h->user;
+    p->watcher = h->watcher;
     p->clock = h->clock;
     p->start = h->start;
     p->size = h->blocks * WNDL_MEMLOG_BLOCK;

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/vec.h"
 
+#include <string.h>
 #include <windlass/memlog_ring.h>
 
 struct wndl_event_type {
@@ -41,10 +42,11 @@ struct wndl_event_process {
     uint32_t process;
     uint32_t parent;
     uint32_t user;
-    uint32_t clock; /* enum wndl_memlog_clock */
-    uint64_t start; /* clock ticks since boot */
-    uint64_t size;  /* bytes of the blocks */
-    uint64_t first; /* ns since 1970, of the log's start */
+    uint32_t watcher; /* the process that wrote the log; 0: this one */
+    uint32_t clock;   /* enum wndl_memlog_clock */
+    uint64_t start;   /* clock ticks since boot */
+    uint64_t size;    /* bytes of the blocks */
+    uint64_t first;   /* ns since 1970, of the log's start */
     char boot[40];
     char name[16];
     struct wndl_bytes command; /* arguments, each with its NUL */
@@ -85,6 +87,14 @@ static inline const struct wndl_event_process *wndl_event_process_of(
     const struct wndl_event_log *log, const struct wndl_event *event)
 {
     return wndl_vec_at(&log->processes, event->process);
+}
+
+/* Whether two logs are of one process: its own, and those of watchers. */
+static inline bool wndl_event_is_same_process(
+    const struct wndl_event_process *a, const struct wndl_event_process *b)
+{
+    return a->process == b->process && a->start == b->start &&
+           strcmp(a->boot, b->boot) == 0;
 }
 
 static inline const struct wndl_event_type *wndl_event_type_of(

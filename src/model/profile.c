@@ -15,6 +15,7 @@ bool wndl_profile_init(struct wndl_profile *p, struct wndl_mem *mem)
     wndl_vec_init(&p->samples, &p->arena, sizeof(struct wndl_sample));
     wndl_vec_init(&p->blocks, &p->arena, sizeof(struct wndl_block));
     wndl_vec_init(&p->marks, &p->arena, sizeof(struct wndl_mark));
+    wndl_vec_init(&p->sizes, &p->arena, sizeof(struct wndl_size));
     wndl_vec_init(&p->unrecorded_processes, &p->arena,
         sizeof(struct wndl_unrecorded_process));
     wndl_vec_init(&p->pauses, &p->arena, sizeof(struct wndl_pause));

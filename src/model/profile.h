@@ -91,6 +91,13 @@ struct wndl_mark {
     struct wndl_bytes text;
 };
 
+/* The size of a process at a moment, by its memory event log. */
+struct wndl_size {
+    uint64_t time;     /* ns since the recording's start */
+    uint64_t resident; /* bytes */
+    uint32_t process;
+};
+
 /* A process that could not be recorded. */
 struct wndl_unrecorded_process {
     uint32_t parent; /* index, WNDL_NO_INDEX if none */
@@ -155,6 +162,7 @@ struct wndl_profile {
     struct wndl_vec samples;   /* struct wndl_sample, in file order */
     struct wndl_vec blocks;    /* struct wndl_block, in file order */
     struct wndl_vec marks;     /* struct wndl_mark, in file order */
+    struct wndl_vec sizes;     /* struct wndl_size, in file order */
     struct wndl_vec unrecorded_processes; /* struct wndl_unrecorded_process */
     struct wndl_vec pauses;               /* struct wndl_pause */
     struct wndl_vec heaps; /* struct wndl_process_heap of model/heap.h */

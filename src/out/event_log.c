@@ -155,27 +155,33 @@ static const char *phase_of(const struct wndl_event *event)
                                                    : NULL;
 }
 
-void wndl_event_put_line(struct wndl_buf *out, const struct wndl_event_log *log,
+void wndl_event_put_text(struct wndl_buf *out, const struct wndl_event_log *log,
     const struct wndl_event *event)
 {
-    const struct wndl_event_process *process =
-        wndl_event_process_of(log, event);
     const struct wndl_event_type *type = wndl_event_type_of(log, event);
     const char *phase = phase_of(event);
-    char time[WNDL_EVENT_TIME_SIZE];
-    wndl_buf_printf(out, "%s ", wndl_event_time(event->real, false, time));
-    put_name(out, process->name);
-    wndl_buf_printf(out, "[%" PRIu32 "] ", process->process);
     put_name(out, type->name);
     if (phase != NULL)
         wndl_buf_printf(out, " %s", phase);
     if (event->numbers != 0 || event->text.size != 0)
         wndl_buf_text(out, ": ");
     put_numbers(out, type, event);
-    if (event->text.size != 0) {
-        wndl_buf_text(out, event->numbers == 0 ? "" : ", ");
-        wndl_event_put_tame(out, event->text);
-    }
+    if (event->text.size == 0)
+        return;
+    wndl_buf_text(out, event->numbers == 0 ? "" : ", ");
+    wndl_event_put_tame(out, event->text);
+}
+
+void wndl_event_put_line(struct wndl_buf *out, const struct wndl_event_log *log,
+    const struct wndl_event *event)
+{
+    const struct wndl_event_process *process =
+        wndl_event_process_of(log, event);
+    char time[WNDL_EVENT_TIME_SIZE];
+    wndl_buf_printf(out, "%s ", wndl_event_time(event->real, false, time));
+    put_name(out, process->name);
+    wndl_buf_printf(out, "[%" PRIu32 "] ", process->process);
+    wndl_event_put_text(out, log, event);
     wndl_buf_byte(out, '\n');
 }
 
@@ -266,6 +272,13 @@ static void put_growth(struct wndl_buf *out, const struct wndl_event_summary *s)
         wndl_buf_printf(out, "mapping%s of code", end);
     else
         wndl_buf_printf(out, "%s%s", things[s->cause], end);
+    if (s->most.bytes == 0)
+        return;
+    wndl_buf_text(out, " (");
+    wndl_event_put_tame(out, s->most.text);
+    wndl_buf_text(out, ": ");
+    wndl_event_put_size(out, (int64_t)s->most.bytes);
+    wndl_buf_byte(out, ')');
 }
 
 static void put_sum(
@@ -320,10 +333,14 @@ void wndl_event_put_summary_json(struct wndl_buf *out,
     put_json_process(out, process);
     wndl_buf_printf(out,
         ",\"listed\":%" PRIu64 ",\"overwritten\":%" PRIu64
-        ",\"dropped\":%" PRIu64 ",\"grown\":%" PRIu64
-        ",\"cause\":\"%s\",\"cause_bytes\":%" PRIu64 ",\"cause_count\":%" PRIu64
-        ",\"reclaimed\":%" PRIu64 "}\n",
+        ",\"dropped\":%" PRIu64 ",\"grown\":%" PRIu64 ",\"from\":%" PRIu64
+        ",\"to\":%" PRIu64 ",\"cause\":\"%s\",\"cause_bytes\":%" PRIu64
+        ",\"cause_count\":%" PRIu64 ",\"cause_text_bytes\":%" PRIu64
+        ",\"cause_text\":",
         process->listed, process->overwritten, process->dropped,
-        s->high - s->low, wndl_event_role_name(s->cause), s->cause_bytes,
-        s->cause_count, s->reclaimed);
+        s->high - s->low, s->low_at / 1000000000, s->high_at / 1000000000,
+        wndl_event_role_name(s->cause), s->cause_bytes, s->cause_count,
+        s->most.bytes);
+    wndl_json_string(out, s->most.text);
+    wndl_buf_printf(out, ",\"reclaimed\":%" PRIu64 "}\n", s->reclaimed);
 }

@@ -15,6 +15,10 @@ char *wndl_event_time(
 /* A size like "812 MB". */
 void wndl_event_put_size(struct wndl_buf *out, int64_t bytes);
 
+/* The event alone: "gc: 812 MB -> 640 MB, ...". */
+void wndl_event_put_text(struct wndl_buf *out, const struct wndl_event_log *log,
+    const struct wndl_event *event);
+
 /* "14:02:11.302 firefox[4711] gc: 812 MB -> 640 MB, ...", and a newline. */
 void wndl_event_put_line(struct wndl_buf *out, const struct wndl_event_log *log,
     const struct wndl_event *event);

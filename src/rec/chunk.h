@@ -48,6 +48,7 @@ enum {
 #define WNDL_CHUNK_PAUS WNDL_CHUNK_TYPE('P', 'A', 'U', 'S')
 #define WNDL_CHUNK_TITL WNDL_CHUNK_TYPE('T', 'I', 'T', 'L')
 #define WNDL_CHUNK_UNWR WNDL_CHUNK_TYPE('U', 'N', 'W', 'R')
+#define WNDL_CHUNK_SIZE WNDL_CHUNK_TYPE('S', 'I', 'Z', 'E')
 #define WNDL_CHUNK_HEAP WNDL_CHUNK_TYPE('H', 'E', 'A', 'P')
 #define WNDL_CHUNK_HPAR WNDL_CHUNK_TYPE('H', 'P', 'A', 'R')
 #define WNDL_CHUNK_HSNP WNDL_CHUNK_TYPE('H', 'S', 'N', 'P')

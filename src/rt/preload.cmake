@@ -38,6 +38,18 @@ function(preloaded_nothing name kind)
   endforeach()
 endfunction()
 
+# Words of 64 bits are what a memory event log is made of: programs of other
+# word sizes do not log their calls.
+function(memlog_nothing name kind)
+  set(target windlass-memlog-${name})
+  add_library(${target} MODULE preload/nothing.c)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME windlass-memlog
+    C_VISIBILITY_PRESET hidden INTERPROCEDURAL_OPTIMIZATION OFF)
+  target_compile_options(${target} PRIVATE ${ARGN} -nostdlib -fno-sanitize=all)
+  target_link_options(${target} PRIVATE ${ARGN} -nostdlib -fno-sanitize=all)
+  placed(${target} ${kind})
+endfunction()
+
 # link("lib64" ".."): a name in the folder, and where it leads.
 function(link name to)
   get_filename_component(folder ${preload}/${name} DIRECTORY)
@@ -60,8 +72,10 @@ else()
   return()
 endif()
 can_link(can_x32_nothing nothing -mx32 -nostdlib)
+memlog_nothing(32 i386 -m32)
 if(can_x32_nothing)
   preloaded_nothing(x32 x32 -mx32)
+  memlog_nothing(x32 x32 -mx32)
 endif()
 
 # What $LIB stands for: Debian's words, then those of most others, where lib
@@ -72,7 +86,7 @@ link(lib64 ..)
 link(lib32 i386)
 link(libx32 x32)
 file(REAL_PATH /lib64 lib64)
-foreach(kind rt heap)
+foreach(kind rt heap memlog)
   if(lib64 MATCHES "/lib$")
     link(lib/libwindlass-${kind}.so ../../libwindlass-${kind}.so)
   else()

@@ -161,6 +161,14 @@ enum {
     F(uleb, node)                                                              \
     F(uleb, end)
 
+/* A list of sizes follows. */
+#define WNDL_FIELDS_SIZE(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, time)
+#define WNDL_FIELDS_RESIDENT(F)                                                \
+    F(uleb, gap)                                                               \
+    F(uleb, bytes)
+
 /* ---- heaps */
 
 #define WNDL_FIELDS_HEAP(F)                                                    \
@@ -260,6 +268,8 @@ enum {
     R(samp, SAMP)                                                              \
     R(sample, SAMPLE)                                                          \
     R(span, SPAN)                                                              \
+    R(size, SIZE)                                                              \
+    R(resident, RESIDENT)                                                      \
     R(heap, HEAP)                                                              \
     R(hpar, HPAR)                                                              \
     R(site, SITE)                                                              \

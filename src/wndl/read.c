@@ -24,6 +24,7 @@ static enum wndl_status read_chunk(
         {WNDL_CHUNK_OSTK, wndl_read_ostk},
         {WNDL_CHUNK_BLOK, wndl_read_blok},
         {WNDL_CHUNK_MARK, wndl_read_mark},
+        {WNDL_CHUNK_SIZE, wndl_read_size},
         {WNDL_CHUNK_TEND, wndl_read_tend},
         {WNDL_CHUNK_UNFO, wndl_read_unfo},
         {WNDL_CHUNK_PAUS, wndl_read_paus},

@@ -240,6 +240,28 @@ enum wndl_status wndl_read_mark(struct wndl_reader *r, struct wndl_cursor *c)
                                                            : WNDL_NOMEM;
 }
 
+enum wndl_status wndl_read_size(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct wndl_fields_size head = wndl_get_size(c);
+    uint32_t process = wndl_reader_known(&r->processes, head.process);
+    uint64_t count = wndl_get_list(c, WNDL_LEAST_RESIDENT);
+    const size_t before = r->p->sizes.len;
+    if (process == WNDL_NO_INDEX || !wndl_vec_reserve(&r->p->sizes, count))
+        return process == WNDL_NO_INDEX ? WNDL_MALFORMED : WNDL_NOMEM;
+    uint64_t time = head.time;
+    for (uint64_t i = 0; i < count && !c->failed; i++) {
+        const struct wndl_fields_resident fields = wndl_get_resident(c);
+        c->failed |= __builtin_add_overflow(time, fields.gap, &time);
+        struct wndl_size *size = wndl_vec_push(&r->p->sizes);
+        if (size == NULL)
+            return WNDL_NOMEM;
+        *size = (struct wndl_size){time, fields.bytes, process};
+    }
+    if (c->failed)
+        r->p->sizes.len = before;
+    return c->failed ? WNDL_MALFORMED : WNDL_OK;
+}
+
 enum wndl_status wndl_read_tend(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct wndl_fields_tend tend = wndl_get_tend(c);

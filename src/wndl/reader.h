@@ -78,6 +78,7 @@ enum wndl_status wndl_read_thrd(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_imag(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_mmap(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_mark(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_size(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_tend(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_unfo(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_paus(struct wndl_reader *r, struct wndl_cursor *c);

@@ -81,7 +81,8 @@ static void put_meta(
     char cwd[PATH_MAX];
     const struct wndl_fields_meta fields = {
         .time_base = r->time_base,
-        .realtime = wndl_clock_realtime_ns(),
+        .realtime =
+            meta->realtime != 0 ? meta->realtime : wndl_clock_realtime_ns(),
         .interval = meta->interval,
         .engine = meta->engine,
         .flags = (meta->kernel_sampled ? WNDL_META_KERNEL_SAMPLED : 0u) |
@@ -102,13 +103,9 @@ static void put_meta(
     wndl_recording_finish(r, &chunk);
 }
 
-void wndl_recording_open(
-    struct wndl_recording *r, int fd, const struct wndl_recording_meta *meta)
+void wndl_recording_continue(struct wndl_recording *r, int fd)
 {
-    *r = (struct wndl_recording){
-        .fd = fd,
-        .time_base = wndl_clock_monotonic_ns(),
-    };
+    *r = (struct wndl_recording){.fd = fd};
     wndl_buf_init(&r->out, wndl_mem_libc());
     wndl_arena_init(&r->arena, wndl_mem_libc());
     wndl_vec_init(
@@ -116,6 +113,14 @@ void wndl_recording_open(
     wndl_vec_init(&r->numbers, &r->arena, sizeof(uint32_t));
     if (!wndl_intern_init(&r->images, &r->arena))
         r->status = wndl_fail(&r->err, WNDL_NOMEM, "out of memory");
+}
+
+void wndl_recording_open(
+    struct wndl_recording *r, int fd, const struct wndl_recording_meta *meta)
+{
+    wndl_recording_continue(r, fd);
+    r->time_base =
+        meta->time_base != 0 ? meta->time_base : wndl_clock_monotonic_ns();
     wndl_chunk_file_header(&r->out);
     put_meta(r, meta);
     wndl_recording_flush(r);
@@ -197,6 +202,29 @@ void wndl_recording_mark(
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_MARK);
     wndl_put_mark(&r->out, &fields);
     wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_sizes(struct wndl_recording *r, uint32_t process,
+    const struct wndl_recording_size *sizes, uint32_t count)
+{
+    enum { AT_ONCE = 100 * 1000 }; /* a chunk has a limit */
+    struct wndl_chunk_writer chunk;
+    for (uint32_t at = 0; at < count; at += AT_ONCE) {
+        const uint32_t part = count - at < AT_ONCE ? count - at : AT_ONCE;
+        uint64_t last = wndl_recording_time(r, sizes[at].time);
+        const struct wndl_fields_size head = {process, last};
+        wndl_recording_begin(r, &chunk, WNDL_CHUNK_SIZE);
+        wndl_put_size(&r->out, &head);
+        wndl_put_list(&r->out, part);
+        for (uint32_t i = at; i < at + part; i++) {
+            const uint64_t time = wndl_recording_time(r, sizes[i].time);
+            const struct wndl_fields_resident fields = {
+                time - last, sizes[i].resident};
+            wndl_put_resident(&r->out, &fields);
+            last = time;
+        }
+        wndl_recording_finish(r, &chunk);
+    }
 }
 
 void wndl_recording_unrecorded(
@@ -486,7 +514,8 @@ static void put_done(
 {
     struct wndl_chunk_writer chunk;
     const struct wndl_fields_done fields = {
-        .time = wndl_recording_time(r, wndl_clock_monotonic_ns()),
+        .time = wndl_recording_time(
+            r, done->time != 0 ? done->time : wndl_clock_monotonic_ns()),
         .status = done->status,
         .processes = done->processes,
         .unrecorded = done->unrecorded,
@@ -545,6 +574,17 @@ void wndl_recording_free(struct wndl_recording *r)
     wndl_buf_free(&r->out);
     wndl_tail_buffer_free(&r->tail);
     wndl_arena_free(&r->arena);
+}
+
+enum wndl_status wndl_recording_close_with(
+    struct wndl_recording *r, struct wndl_bytes done, struct wndl_error *err)
+{
+    wndl_buf_add(&r->out, done.data, done.size);
+    wndl_recording_flush(r);
+    end_if_failing(r);
+    if (err != NULL)
+        *err = r->err;
+    return r->status;
 }
 
 enum wndl_status wndl_recording_close(struct wndl_recording *r,

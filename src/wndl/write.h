@@ -56,6 +56,8 @@ struct wndl_recording_meta {
     uint32_t max_frames;      /* 0: not known */
     uint64_t offcpu_interval; /* ns between reads of blocked threads; 0: none */
     char **command;           /* ends with NULL */
+    /* The start, ns of CLOCK_MONOTONIC and since 1970; 0: now */
+    uint64_t time_base, realtime;
 };
 
 struct wndl_recording_process {
@@ -128,6 +130,16 @@ struct wndl_recording_mark {
 };
 void wndl_recording_mark(
     struct wndl_recording *r, const struct wndl_recording_mark *mark);
+
+/* The size of a process at a moment. */
+struct wndl_recording_size {
+    uint64_t time;
+    uint64_t resident; /* bytes */
+};
+
+/* Writes SIZE: sizes of a process, in the order of time. */
+void wndl_recording_sizes(struct wndl_recording *r, uint32_t process,
+    const struct wndl_recording_size *sizes, uint32_t count);
 
 /* A process that could not be recorded: UNFO. */
 struct wndl_recording_unrecorded {
@@ -203,6 +215,21 @@ struct wndl_recording_series {
 void wndl_recording_series(struct wndl_recording *r, uint32_t type,
     const struct wndl_recording_series *series);
 
+/* ---- a copy of a recording, to which chunks are added */
+
+/*
+ * Begins without a header and META: the copy has them, appended to r->out. The
+ * caller sets r->time_base, of the copy's META, before it adds anything.
+ */
+void wndl_recording_continue(struct wndl_recording *r, int fd);
+
+/*
+ * Ends it like wndl_recording_close, with the chunk `done` of the copy, which
+ * may be empty.
+ */
+enum wndl_status wndl_recording_close_with(struct wndl_recording *r,
+    struct wndl_bytes done, struct wndl_error *err) WNDL_MUST_USE;
+
 /* ---- for the writer's own files */
 
 /*
@@ -236,7 +263,8 @@ struct wndl_recording_done {
     uint32_t processes;
     uint32_t unrecorded;
     uint64_t interrupted_calls; /* calls that returned EINTR because of us */
-    uint64_t cpu; /* ns of the command and its children; 0: not known */
+    uint64_t cpu;  /* ns of the command and its children; 0: not known */
+    uint64_t time; /* of the end; 0: now */
 };
 
 /*

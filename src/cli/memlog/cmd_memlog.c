@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass memlog: reads the memory event logs of processes. */
 #include "cli/core/command.h"
+#include "cli/memlog/dump.h"
 #include "cli/memlog/keep.h"
 #include "cli/memlog/rings.h"
+#include "cli/memlog/run.h"
 #include "cli/memlog/turn.h"
+#include "cli/memlog/watch.h"
 #include "in/memlog.h"
 #include "os/clock.h"
 #include "out/event_log.h"
@@ -16,10 +19,15 @@
 struct memlog_options {
     const char *type;
     const char *process;
+    const char *output;
+    const char *with;
     struct wndl_option_choice role;
     double last; /* seconds; 0: all */
     uint64_t keep;
+    uint64_t above;
+    double interval; /* seconds */
     bool json;
+    bool all;
 };
 
 static const struct wndl_option option_table[] = {
@@ -41,6 +49,21 @@ static const struct wndl_option option_table[] = {
     {0, "keep", "DAYS", NULL, "7", NULL,
         "keep logs of processes that have ended for DAYS", WNDL_OPT_COUNT,
         offsetof(struct memlog_options, keep)},
+    {'o', "output", "OUT", NULL, NULL, NULL,
+        "of dump: write the recording to OUT", WNDL_OPT_TEXT,
+        offsetof(struct memlog_options, output)},
+    {0, "with", "RECORDING", NULL, NULL, NULL,
+        "of dump: add the logs to a copy of this recording", WNDL_OPT_TEXT,
+        offsetof(struct memlog_options, with)},
+    {0, "above", "SIZE", NULL, "256k", NULL,
+        "of run and watch: log mappings of at least SIZE", WNDL_OPT_SIZE,
+        offsetof(struct memlog_options, above)},
+    {0, "interval", "SECONDS", NULL, "0.1", NULL,
+        "of run and watch: read processes every SECONDS, or as seldom as 1 % "
+        "of a CPU allows",
+        WNDL_OPT_REAL, offsetof(struct memlog_options, interval)},
+    {0, "all", NULL, NULL, NULL, NULL, "watch all processes that one can see",
+        WNDL_OPT_FLAG, offsetof(struct memlog_options, all)},
     {0},
 };
 
@@ -48,6 +71,10 @@ static const struct wndl_example examples[] = {
     {"windlass memlog list", "list the logs of this user's processes"},
     {"windlass memlog show --last 600", "show the events of ten minutes"},
     {"windlass memlog summary 4711", "say what made a process grow"},
+    {"windlass memlog run -- ./server --port 8080",
+        "log the calls for memory of a program that does not log"},
+    {"windlass memlog enable",
+        "print the line that lets a session's programs log their calls"},
     {NULL, NULL},
 };
 
@@ -102,8 +129,9 @@ static void put_process(const struct wndl_event_process *p, bool json)
     char time[WNDL_EVENT_TIME_SIZE];
     wndl_buf_init(&line, wndl_mem_libc());
     if (json) {
-        wndl_buf_printf(&line, "{\"pid\":%" PRIu32 ",\"alive\":%s", p->process,
-            p->is_alive ? "true" : "false");
+        wndl_buf_printf(&line,
+            "{\"pid\":%" PRIu32 ",\"alive\":%s,\"watcher\":%" PRIu32,
+            p->process, p->is_alive ? "true" : "false", p->watcher);
         wndl_buf_printf(&line,
             ",\"size\":%" PRIu64 ",\"listed\":%" PRIu64
             ",\"overwritten\":%" PRIu64 ",\"dropped\":%" PRIu64
@@ -120,6 +148,8 @@ static void put_process(const struct wndl_event_process *p, bool json)
             p->dropped);
         wndl_event_put_tame(&line,
             (struct wndl_bytes){(const uint8_t *)p->name, strlen(p->name)});
+        if (p->watcher != 0)
+            wndl_buf_printf(&line, " (seen by %" PRIu32 ")", p->watcher);
         wndl_buf_byte(&line, '\n');
     }
     if (line.data != NULL)
@@ -189,26 +219,85 @@ static void show_events(
         note_losses(wndl_vec_at(&rings->log.processes, i));
 }
 
+/* A process's summary, by its log in `log`. */
+struct summed {
+    size_t index;
+    struct wndl_event_summary summary;
+};
+
+static uint64_t growth_of(const struct summed *s)
+{
+    return s->summary.high - s->summary.low;
+}
+
+/* The largest growth comes first. */
+static int compare_growth(const void *a, const void *b)
+{
+    const struct summed *x = a;
+    const struct summed *y = b;
+    if (growth_of(x) != growth_of(y))
+        return growth_of(x) > growth_of(y) ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Whether another log of the process, which is of `count`, stands for it. */
+static bool is_summed(const struct wndl_event_log *log,
+    const struct summed *all, size_t count, const struct wndl_event_process *p)
+{
+    while (count-- > 0) {
+        if (wndl_event_is_same_process(
+                wndl_vec_at(&log->processes, all[count].index), p))
+            return true;
+    }
+    return false;
+}
+
+/* Adds summaries of processes, by their own logs or by those of watchers. */
+static size_t sum_up(const struct wndl_event_log *log, bool is_watched,
+    const struct memlog_options *o, struct summed *all, size_t count)
+{
+    for (size_t i = 0; i < log->processes.len; i++) {
+        const struct wndl_event_process *p = wndl_vec_at(&log->processes, i);
+        if ((p->watcher != 0) != is_watched ||
+            (o->process != NULL && strcmp(o->process, p->name) != 0) ||
+            is_summed(log, all, count, p))
+            continue;
+        all[count].index = i;
+        wndl_event_summarize(log, (uint32_t)i, &all[count++].summary);
+    }
+    return count;
+}
+
+static void show_summary(const struct wndl_event_process *p,
+    const struct wndl_event_summary *summary, bool json)
+{
+    struct wndl_buf line;
+    wndl_buf_init(&line, wndl_mem_libc());
+    if (json)
+        wndl_event_put_summary_json(&line, p, summary);
+    else
+        wndl_event_put_summary(&line, p, summary);
+    if (line.data != NULL && !line.failed)
+        fwrite(line.data, 1, line.size, stdout);
+    wndl_buf_free(&line);
+}
+
 static void show_summaries(
     const struct wndl_rings *rings, const struct memlog_options *o)
 {
-    for (size_t i = 0; i < rings->log.processes.len; i++) {
-        const struct wndl_event_process *p =
-            wndl_vec_at(&rings->log.processes, i);
-        struct wndl_event_summary summary;
-        struct wndl_buf line;
-        if (o->process != NULL && strcmp(o->process, p->name) != 0)
-            continue;
-        wndl_event_summarize(&rings->log, (uint32_t)i, &summary);
-        wndl_buf_init(&line, wndl_mem_libc());
-        if (o->json)
-            wndl_event_put_summary_json(&line, p, &summary);
-        else
-            wndl_event_put_summary(&line, p, &summary);
-        if (line.data != NULL && !line.failed)
-            fwrite(line.data, 1, line.size, stdout);
-        wndl_buf_free(&line);
+    struct summed *all = calloc(rings->log.processes.len + 1, sizeof *all);
+    if (all == NULL) {
+        wndl_cli_error("out of memory");
+        wndl_cli_incomplete();
+        return;
     }
+    size_t count = sum_up(&rings->log, false, o, all, 0);
+    count = sum_up(&rings->log, true, o, all, count);
+    qsort(all, count, sizeof *all, compare_growth);
+    for (size_t i = 0; i < count; i++)
+        show_summary(wndl_vec_at(&rings->log.processes, all[i].index),
+            &all[i].summary, o->json);
+    free(all);
 }
 
 /* An event that was shown: an event's place in its ring is used once. */
@@ -294,6 +383,22 @@ static int follow(const struct memlog_options *o, struct wndl_operands operands)
     return WNDL_EXIT_FAILURE;
 }
 
+/* ---- dump */
+
+static int dump(const struct memlog_options *o, struct wndl_operands operands)
+{
+    struct wndl_rings rings;
+    if (o->output == NULL) {
+        wndl_cli_error("dump needs -o OUT; see 'windlass memlog --help'");
+        return WNDL_EXIT_USAGE;
+    }
+    wndl_rings_init(&rings);
+    const bool is_whole = read_rings(&rings, operands);
+    const int exit_code = wndl_memlog_dump(&rings.log, o->output, o->with);
+    wndl_rings_free(&rings);
+    return is_whole ? exit_code : WNDL_EXIT_FAILURE;
+}
+
 /* ---- the command */
 
 static int read_and_show(const struct memlog_options *o,
@@ -306,6 +411,31 @@ static int read_and_show(const struct memlog_options *o,
     show(&rings, o);
     wndl_rings_free(&rings);
     return is_whole ? WNDL_EXIT_OK : WNDL_EXIT_FAILURE;
+}
+
+static struct wndl_watch_request watch_request(
+    const struct memlog_options *o, struct wndl_operands pids)
+{
+    return (struct wndl_watch_request){.is_all = o->all,
+        .pids = pids,
+        .interval = o->interval,
+        .above = o->above};
+}
+
+static int run_command(
+    const struct memlog_options *o, struct wndl_operands operands)
+{
+    struct wndl_watch_request request =
+        watch_request(o, (struct wndl_operands){0});
+    return wndl_memlog_run(operands.texts + 1, &request);
+}
+
+static int watch_processes(
+    const struct memlog_options *o, struct wndl_operands operands)
+{
+    const struct wndl_watch_request request = watch_request(
+        o, (struct wndl_operands){operands.texts + 1, operands.count - 1});
+    return wndl_watch_run(&request);
 }
 
 static int run_memlog(const void *parsed, struct wndl_operands operands)
@@ -323,6 +453,14 @@ static int run_memlog(const void *parsed, struct wndl_operands operands)
         return follow(o, operands);
     if (strcmp(action, "on") == 0 || strcmp(action, "off") == 0)
         return wndl_turn(operands, action[1] == 'n');
+    if (strcmp(action, "dump") == 0)
+        return dump(o, operands);
+    if (strcmp(action, "run") == 0)
+        return run_command(o, operands);
+    if (strcmp(action, "watch") == 0)
+        return watch_processes(o, operands);
+    if (strcmp(action, "enable") == 0)
+        return wndl_memlog_enable();
     wndl_cli_error(
         "'%s' is not an action; see 'windlass memlog --help'", action);
     return WNDL_EXIT_USAGE;
@@ -332,10 +470,11 @@ const struct wndl_command wndl_cmd_memlog = {
     .name = "memlog",
     .group = WNDL_GROUP_LOOK,
     .summary = "show what happened to the memory of processes",
-    .operands = "ACTION [PID|FILE...]",
+    .operands = "ACTION [PID|FILE...|-- COMMAND [ARG...]]",
     .description =
-        "Reads the memory event logs that programs with windlass/memlog.h "
-        "write: of all processes of this user, or of those that PID or FILE "
+        "Reads the memory event logs that programs with windlass/memlog.h, "
+        "'run' and 'watch' write: of all processes of this user, or of those "
+        "that PID or FILE "
         "name. Logs of processes that have ended are kept. ACTION is one of:"
         "\n\n"
         "list: list the logs, with what each has and what it lost.\n\n"
@@ -344,12 +483,26 @@ const struct wndl_command wndl_cmd_memlog = {
         "summary: say for each process how it grew, and what the events say "
         "about the cause.\n\n"
         "follow: show new events as they come, until interrupted.\n\n"
+        "dump: write the logs as a recording, for 'windlass export -f "
+        "firefox': "
+        "events are marks of their threads, and the sizes of a process are a "
+        "curve. With --with they stand under the profile that RECORDING is.\n\n"
         "on, off: let the running processes PID begin or stop to log. It holds "
-        "until they end.",
+        "until they end.\n\n"
+        "run: run a COMMAND that does not log by itself. Its calls of mmap, "
+        "munmap, mremap, brk, madvise and malloc_trim, its threads, forks and "
+        "programs that it starts are logged by an object that is preloaded; "
+        "their sizes and the steps of their mappings from outside, until "
+        "COMMAND ends. windlass exits with its exit status.\n\n"
+        "watch: log from outside how the processes PID, or all, grow and "
+        "shrink: RSS, PSS, swap, page faults, steps of mappings, limits of "
+        "their control groups, and the pressure on memory.\n\n"
+        "enable: print the line that lets the programs of a shell or session "
+        "log their calls.",
     .options = option_table,
     .options_size = sizeof(struct memlog_options),
     .examples = examples,
-    .actions = "list|show|summary|follow|on|off",
+    .actions = "list|show|summary|follow|dump|on|off|run|watch|enable",
     .action_at = 0,
     .min_operands = 1,
     .max_operands = SIZE_MAX,

@@ -99,6 +99,10 @@ void wndl_firefox_write_threads(struct wndl_firefox *w);
 void wndl_firefox_write_allocations(
     struct wndl_firefox *w, const struct wndl_process_heap *heap, uint32_t tid);
 
+/* Writes the sizes of a process, if there are any, the same way. */
+void wndl_firefox_write_sizes(
+    struct wndl_firefox *w, uint32_t process, size_t main_thread, bool *first);
+
 /* Writes the curve of a heap, as an element of "counters". */
 void wndl_firefox_write_counter(struct wndl_firefox *w,
     const struct wndl_process_heap *heap, size_t main_thread);

@@ -169,3 +169,69 @@ void wndl_firefox_write_counter(struct wndl_firefox *w,
     wndl_firefox_length(w, heap->moments.len);
     wndl_buf_byte(&w->sink.text, '}');
 }
+
+/* ---- the size of a process */
+
+static const char display_of_sizes[] =
+    "\"display\":{\"graphType\":\"line-accumulated\",\"unit\":\"bytes\","
+    "\"color\":\"blue\",\"label\":\"RSS\",\n"
+    "\"markerSchemaLocation\":\"timeline-memory\",\"sortWeight\":10,\n"
+    "\"tooltipRows\":[{\"type\":\"value\",\"source\":\"accumulated\","
+    "\"format\":{\"unit\":\"bytes\"},\"label\":\"resident at this time\"},\n"
+    "{\"type\":\"value\",\"source\":\"count-range\","
+    "\"format\":{\"unit\":\"bytes\"},\"label\":\"range in the graph\"}]},\n";
+
+static size_t count_sizes(const struct wndl_firefox *w, uint32_t process)
+{
+    const struct wndl_size *sizes = w->p->sizes.data;
+    size_t count = 0;
+    for (size_t i = 0; i < w->p->sizes.len; i++)
+        count += sizes[i].process == process;
+    return count;
+}
+
+static void write_size_columns(struct wndl_firefox *w, uint32_t process)
+{
+    const struct wndl_size *sizes = w->p->sizes.data;
+    uint64_t last = 0;
+    struct wndl_firefox_column c = wndl_firefox_open(w, "timeDeltas");
+    for (size_t i = 0; i < w->p->sizes.len; i++) {
+        if (sizes[i].process != process)
+            continue;
+        wndl_firefox_time(&c, sizes[i].time - last);
+        last = sizes[i].time;
+    }
+    wndl_firefox_close(&c);
+    last = 0;
+    c = wndl_firefox_open(w, "count");
+    for (size_t i = 0; i < w->p->sizes.len; i++) {
+        char text[24];
+        if (sizes[i].process != process)
+            continue;
+        snprintf(
+            text, sizeof text, "%" PRId64, (int64_t)(sizes[i].resident - last));
+        wndl_firefox_text(&c, text);
+        last = sizes[i].resident;
+    }
+    wndl_firefox_close(&c);
+}
+
+void wndl_firefox_write_sizes(
+    struct wndl_firefox *w, uint32_t process, size_t main_thread, bool *first)
+{
+    const size_t count = count_sizes(w, process);
+    if (count == 0)
+        return;
+    wndl_buf_text(&w->sink.text, *first ? "\n" : ",\n");
+    *first = false;
+    wndl_buf_text(&w->sink.text,
+        "{\"name\":\"RSS\",\"category\":\"Memory\","
+        "\"description\":\"Bytes that are resident\",\"pid\":");
+    wndl_firefox_put_pid(w, process);
+    wndl_buf_printf(&w->sink.text, ",\"mainThreadIndex\":%zu,\n", main_thread);
+    wndl_buf_text(&w->sink.text, display_of_sizes);
+    wndl_buf_text(&w->sink.text, "\"samples\":{");
+    write_size_columns(w, process);
+    wndl_firefox_length(w, count);
+    wndl_buf_byte(&w->sink.text, '}');
+}

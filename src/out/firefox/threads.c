@@ -380,5 +380,7 @@ void wndl_firefox_write_threads(struct wndl_firefox *w)
         first = false;
         wndl_firefox_write_counter(w, heap, t.main_threads[heap->process]);
     }
+    for (uint32_t i = 0; i < w->p->processes.len && w->p->sizes.len != 0; i++)
+        wndl_firefox_write_sizes(w, i, t.main_threads[i], &first);
     wndl_buf_text(&w->sink.text, "],\n");
 }

@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# dump.sh WINDLASS INCLUDE: logs as a recording: events as marks, sizes as a
+# curve.
+. "$(dirname "$0")/memlog_lib.sh"
+need python3
+cat >logs.c <<'EOS'
+#include <windlass/memlog.h>
+static struct wndl_memlog_type size = {
+    "size", WNDL_MEMLOG_REPORT, 0, {{NULL, NULL}}, {0, 0}};
+static struct wndl_memlog_type load = {
+    "load", WNDL_MEMLOG_LOADED, 0, {{NULL, NULL}}, {0, 0}};
+static struct wndl_memlog_type never = {
+    "never ends", WNDL_MEMLOG_OTHER, 0, {{NULL, NULL}}, {0, 0}};
+int main(void)
+{
+    const int64_t small = 1000000;
+    const int64_t large = 5000000;
+    wndl_memlog_append(&size, &small, 1);
+    wndl_memlog_begin(&never, NULL, 0);
+    wndl_memlog_begin(&load, &large, 1);
+    wndl_memlog_append(&size, &large, 1);
+    wndl_memlog_end(&load, &large, 1);
+    wndl_memlog_append(&size, &small, 1);
+    return 0;
+}
+EOS
+cc -O1 -I"$include" logs.c -o logs || fail "cannot compile"
+./logs && ./logs || fail "logs: $?"
+memlog dump -o all.wndl
+grep -q 'wrote all.wndl' err || fail "nothing was written"
+"$windlass" export -f firefox -o all.json all.wndl >out 2>err || fail "export: $?"
+cat >check.py <<'EOS'
+import json
+profile = json.load(open("all.json"))
+strings = profile["shared"]["stringArray"]
+assert len(profile["counters"]) == 2, profile["counters"]
+for counter in profile["counters"]:
+    assert counter["name"] == "RSS"
+    assert counter["samples"]["count"] == [1000000, 4000000, -4000000], counter
+threads = [t for t in profile["threads"] if t["markers"]["length"] != 0]
+assert len(threads) == 2, len(threads)
+for thread in threads:
+    markers = thread["markers"]
+    names = [strings[i] for i in markers["name"]]
+    assert sorted(names) == sorted([
+        "size: resident 1 MB", "load end: size 5 MB", "size: resident 5 MB",
+        "never ends begin", "size: resident 1 MB"]), names
+EOS
+python3 check.py >out 2>&1 || fail "the export"
+
+# In a copy of a recording: under its profile.
+"$windlass" record -q -o cpu.wndl ./logs >out 2>err || fail "record: $?"
+memlog dump -o both.wndl --with cpu.wndl
+grep -q ' events are of other processes or times than cpu.wndl' err ||
+    fail "nothing is said of what is left out"
+"$windlass" export -f firefox -o both.json both.wndl >out 2>err ||
+    fail "export of both: $?"
+"$windlass" export -f firefox -o cpu.json cpu.wndl >out 2>err || fail "export: $?"
+cat >check_both.py <<'EOS'
+import json
+cpu, both = (json.load(open(name)) for name in ("cpu.json", "both.json"))
+assert len(both["counters"]) == 1 and not cpu["counters"]
+assert both["counters"][0]["samples"]["count"][0] == 1000000
+assert len(cpu["threads"]) == len(both["threads"]) == 1
+assert cpu["threads"][0]["markers"]["length"] == 0
+assert both["threads"][0]["markers"]["length"] == 5
+EOS
+python3 check_both.py >out 2>&1 || fail "the export of both"
+"$windlass" memlog dump -o no.wndl --with dump.sh-not-there >out 2>err &&
+    fail "a recording that is not there"
+"$windlass" memlog dump -o no.wndl --with logs >out 2>err && fail "no recording"
+"$windlass" memlog dump -o all.wndl >out 2>err && fail "a recording was overwritten"
+"$windlass" memlog dump >out 2>err && fail "no file"
+exit 0
