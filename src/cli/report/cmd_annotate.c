@@ -189,9 +189,9 @@ static bool annotate_functions(
     struct wndl_debug_dirs dirs;
     struct wndl_symbolizer_cache cache;
     wndl_debug_dirs_init(&dirs, &o->symbols.debug_dirs);
-    const struct wndl_symbol_sources sources = {dirs.list,
-        wndl_asks_debuginfod(&o->symbols),
-        wndl_symbol_cache(&o->symbols, &cache)};
+    const struct wndl_symbol_sources sources = {.debug_dirs = dirs.list,
+        .debuginfod = wndl_asks_debuginfod(&o->symbols),
+        .cache = wndl_symbol_cache(&o->symbols, &cache)};
     const struct wndl_annotate_code how = {
         .sources = &sources, .intel = o->syntax == SYNTAX_INTEL};
     return fill_functions(x, o, &how);

@@ -248,13 +248,6 @@ void wndl_binaries_take_made(struct wndl_binaries *binaries)
     }
 }
 
-void wndl_binaries_wait(struct wndl_binaries *binaries, uint64_t ns)
-{
-    if (binaries->maker != NULL)
-        wndl_table_maker_wait(binaries->maker, ns);
-    wndl_binaries_take_made(binaries);
-}
-
 void wndl_binaries_rest(struct wndl_binaries *binaries)
 {
     if (binaries->maker != NULL)

@@ -68,9 +68,6 @@ void wndl_binaries_follow_code(struct wndl_binaries *binaries);
 /* Gives binaries the tables that were finished meanwhile. */
 void wndl_binaries_take_made(struct wndl_binaries *binaries);
 
-/* The same after a wait for those that take little time, `ns` at most. */
-void wndl_binaries_wait(struct wndl_binaries *binaries, uint64_t ns);
-
 /* Before fork(): table_maker.h. */
 void wndl_binaries_rest(struct wndl_binaries *binaries);
 

@@ -173,24 +173,6 @@ static bool attend(struct wndl_processes *all, struct wndl_process_entry *entry)
     return true;
 }
 
-/* Gives a process the rules that its runtime cannot read. */
-static void give_tables(
-    struct wndl_processes *all, struct wndl_collector_process *p)
-{
-    const struct wndl_binaries_user user = {p->pid, p->machine};
-    p->modules_given = p->module_count;
-    p->made_given = all->run->binaries.made;
-    if (all->run->has_binaries && !p->emulated)
-        wndl_made_tables_give(&p->made, p->shm, &all->run->binaries, &user);
-}
-
-static bool has_new_tables(
-    const struct wndl_processes *all, const struct wndl_collector_process *p)
-{
-    return p->shm != NULL && (p->module_count > p->modules_given ||
-                                 p->made_given != all->run->binaries.made);
-}
-
 static bool send_go(struct wndl_processes *all,
     const struct wndl_process_entry *entry, int memfd)
 {
@@ -205,7 +187,7 @@ static bool send_go(struct wndl_processes *all,
     settings.go.nodes = entry->process->tree.max_nodes;
     if (r->tables[0] != '\0')
         memcpy(entry->process->shm->tables, r->tables, sizeof r->tables);
-    give_tables(all, entry->process);
+    wndl_processes_give_tables(all, entry->process);
     return wndl_session_go(entry->socket, &settings.go, memfd);
 }
 
@@ -334,7 +316,7 @@ static void announce_late(struct wndl_processes *all,
         origin.parent = parent->process->index + 1;
     wndl_collector_process_announce(entry->process, &origin);
     if (attend(all, entry)) {
-        give_tables(all, entry->process);
+        wndl_processes_give_tables(all, entry->process);
         return;
     }
     take_ready(all, entry);
@@ -647,8 +629,7 @@ void wndl_processes_drain(struct wndl_processes *all)
             continue;
         count++;
         wndl_collector_process_drain(l->process, false);
-        if (has_new_tables(all, l->process))
-            give_tables(all, l->process);
+        wndl_processes_renew_tables(all, l->process);
         look_for_hold(all, l);
         look_for_silence(all, l);
         if (has_its_turn(all, l))

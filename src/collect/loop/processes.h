@@ -82,6 +82,14 @@ void wndl_processes_pause(
 /* Ends the sampling of all processes for good. */
 void wndl_processes_give_up(const struct wndl_processes *all);
 
+/* Gives a process the rules that its runtime cannot read (made_tables.h). */
+void wndl_processes_give_tables(
+    struct wndl_processes *all, struct wndl_collector_process *process);
+
+/* The same, if modules or tables have come since. */
+void wndl_processes_renew_tables(
+    struct wndl_processes *all, struct wndl_collector_process *process);
+
 /*
  * Drains all processes, and handles those that changed their program without a
  * hello.

@@ -121,3 +121,21 @@ uint32_t wndl_processes_running(const struct wndl_processes *all)
                  wndl_process_entry_runs(l);
     return count;
 }
+
+void wndl_processes_give_tables(
+    struct wndl_processes *all, struct wndl_collector_process *p)
+{
+    const struct wndl_binaries_user user = {p->pid, p->machine};
+    p->modules_given = p->module_count;
+    p->made_given = all->run->binaries.made;
+    if (all->run->has_binaries && !p->emulated)
+        wndl_made_tables_give(&p->made, p->shm, &all->run->binaries, &user);
+}
+
+void wndl_processes_renew_tables(
+    struct wndl_processes *all, struct wndl_collector_process *p)
+{
+    if (p->shm != NULL && (p->module_count > p->modules_given ||
+                              p->made_given != all->run->binaries.made))
+        wndl_processes_give_tables(all, p);
+}
