@@ -101,12 +101,18 @@ def of_pages():
                 yield os.path.relpath(page, sources), command
 
 
+# Libraries of packages that need not be there.
+def lacks_library(command):
+    return any(not os.path.exists(word) for word in command.split()
+               if word.startswith("/usr/lib/"))
+
+
 # Placeholders, other programs, lines that go on, sentences, services.
 def is_skipped(command):
     words = r"EARLIER|FIRST|CMD|FILE|\.\.\.|URL|qemu-|lua |/builds/|bench/"
     return (re.search(words, command) is not None or command.endswith("\\")
             or not re.match(r"(windlass|\./|valgrind )", command)
-            or "vmprof" in command or "27248" in command
+            or lacks_library(command) or "vmprof" in command or "27248" in command
             or command.startswith("valgrind")
             or re.match(r"windlass [a-z-]+ (says|is|was|shows)\b", command))
 
