@@ -105,7 +105,7 @@ static int run(const void *parsed, struct wndl_operands operands)
             WNDL_OPTIONS_ENV ": %s; see " WNDL_OPTIONS_ENV "=help", problem);
     if (!wndl_record_tables_attach(&o->record.tables, &request))
         return WNDL_EXIT_FAILURE;
-    char *runtime = wndl_runtime_find(wndl_runtime_name(o->record.heap));
+    char *runtime = wndl_runtime_find(wndl_runtime_name(o->record.heap), NULL);
     request.runtime = runtime;
     (void)fcntl((int)o->notify, F_SETFD, FD_CLOEXEC);
     int exit_code = collect(o, &request);

@@ -108,17 +108,16 @@ int wndl_record_run(const struct wndl_record_options *o,
     }
     if (!wndl_record_tables_attach(&o->tables, &request))
         return WNDL_EXIT_START;
-    const char *name = wndl_runtime_name(o->heap);
-    char *runtime = wndl_runtime_find(name);
+    char text[200];
+    struct wndl_error err = {0};
+    char *runtime = wndl_runtime_find(wndl_runtime_name(o->heap), &err);
     int exit_code = WNDL_EXIT_START;
     request.runtime = runtime;
     struct wndl_debug_dirs dirs;
     wndl_debug_dirs_init(&dirs, NULL);
     request.debug_dirs = dirs.list;
     if (runtime == NULL)
-        wndl_cli_error(
-            "cannot find %s beside this windlass; install windlass again",
-            name);
+        wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
     else if (!wndl_runtime_can_be_preloaded(runtime))
         wndl_cli_error("cannot preload '%s': the loader splits its list at "
                        "spaces and colons; install windlass in another folder",

@@ -111,11 +111,15 @@ static int try_outside(void)
 
 static void probe_perf(struct wndl_collector_engine *engine)
 {
+    errno = 0;
+    const int paranoid = read_setting("perf_event_paranoid");
+    const int unread = paranoid == -2 ? errno : 0;
     *engine = (struct wndl_collector_engine){
         .engine = WNDL_ENGINE_PERF,
         .fallback = WNDL_ENGINE_TIMER,
         .refusal = try_event(),
-        .paranoid = read_setting("perf_event_paranoid"),
+        .paranoid = paranoid,
+        .unread = unread,
     };
 }
 

@@ -11,6 +11,7 @@ struct wndl_collector_engine {
     uint32_t fallback; /* what a process may use instead, or NONE */
     int refusal; /* errno of perf_event_open(2); 0: perf events are available */
     int paranoid; /* kernel.perf_event_paranoid; -2: not readable */
+    int unread;   /* errno of reading that, or 0 */
 };
 
 /* Sets `engine` to the best one that the kernel allows. */
