@@ -252,7 +252,8 @@ WNDL_API void wndl_resume_forget(struct wndl_resume *last);
 
 /*
  * Walks like wndl_unwind_regs, but takes over what is unchanged since the last
- * walk. After wndl_unwinder_flush() nothing is taken over.
+ * walk. After wndl_unwinder_flush() nothing is taken over. While stacks do not
+ * repeat themselves it only compares frames, because more costs more.
  *
  * `last` is the thread's last walk, which this one replaces.
  *
