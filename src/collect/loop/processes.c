@@ -250,6 +250,8 @@ static void choose_room(struct wndl_collector_heap_request *heap,
 static void set_up(struct wndl_processes *all, struct wndl_process_entry *entry)
 {
     entry->process->machine = (uint16_t)entry->machine;
+    entry->process->binaries =
+        all->run->has_binaries ? &all->run->binaries : NULL;
     entry->process->emulated = is_emulated(entry, entry->machine);
     wndl_collector_process_pause(entry->process, all->run->paused);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/offcpu/stack.h"
 
+#include "collect/code/calls.h"
 #include "unwind/core/frame.h"
 #include "unwind/jit/remote.h"
 
@@ -181,6 +182,16 @@ static struct wndl_offcpu_frame place_of(
     return place;
 }
 
+static struct wndl_call_place find_place(void *context, uint64_t address)
+{
+    const struct wndl_offcpu_code *code = context;
+    const size_t at = wndl_offcpu_code_find(code, address);
+    if (at == code->count)
+        return (struct wndl_call_place){NULL, address};
+    return (struct wndl_call_place){
+        code->binaries[at], address - code->modules[at].bias};
+}
+
 static uint32_t put_stack(
     struct wndl_offcpu_subject *subject, const struct wndl_walk *walk)
 {
@@ -207,6 +218,8 @@ static void take_walk(struct wndl_offcpu_subject *subject,
         wndl_offcpu_code_refresh(
             &subject->code, shared->binaries, subject->pid, now))
         walk_steadily(subject, stack, &walk);
+    const struct wndl_call_places places = {find_place, &subject->code};
+    wndl_calls_check_walk(shared->binaries, &places, &walk);
     stack->node = put_stack(subject, &walk);
     stack->ended = wndl_walk_sure_end(&walk);
     stack->changed = subject->code.changed;

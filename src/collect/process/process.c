@@ -196,6 +196,7 @@ void wndl_collector_process_free(struct wndl_collector_process *p)
     wndl_collector_heap_free(p->heap);
     wndl_collector_threads_free(&p->threads);
     wndl_unlisted_code_free(&p->unlisted);
+    wndl_buf_free(&p->guessed);
     wndl_mem_free(mem, p->executable);
     wndl_mem_free(mem, p->directory);
     wndl_mem_free(mem, p->command);
@@ -233,6 +234,7 @@ static struct wndl_collector_process *new_process(
     wndl_collector_threads_init(
         &p->threads, recording, p->index, &totals->threads);
     wndl_unlisted_code_init(&p->unlisted, recording, p->index, p->pid);
+    wndl_buf_init(&p->guessed, mem);
     if (p->executable == NULL || p->directory == NULL)
         return free_failed(p);
     look_at_executable(p);

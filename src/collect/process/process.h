@@ -54,6 +54,8 @@ struct wndl_collector_process {
     struct wndl_collector_totals *totals;
     struct wndl_shm *shm; /* NULL: it is only sampled from outside */
     struct wndl_stackreader tree;
+    struct wndl_binaries *binaries; /* of all processes; NULL: not known */
+    struct wndl_buf guessed; /* callers.h; a bit for each node of `tree` */
     pid_t pid;
     dev_t device; /* of the executable, as is `inode`; 0: not known */
     ino_t inode;
