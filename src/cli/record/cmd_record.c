@@ -23,7 +23,7 @@ const struct wndl_command wndl_cmd_record = {
     .name = "record",
     .group = WNDL_GROUP_RECORD,
     .summary = "record a program and all its children, or a running one",
-    .operands = "[-p PID[,PID]] [[--] COMMAND [ARG...]]",
+    .operands = "[--] COMMAND [ARG...]",
     .description =
         "Runs COMMAND and samples the call stacks of all its threads, and of "
         "all processes that it starts: running threads by their CPU time, "
@@ -36,7 +36,8 @@ const struct wndl_command wndl_cmd_record = {
         "status is 125; if COMMAND cannot be executed, 126; if it is not "
         "found, 127. SIGINT, SIGTERM, SIGHUP and SIGQUIT that are sent to "
         "windlass alone are passed on to COMMAND.\n\n"
-        "With --pid or --tree it records processes that run already, from "
+        "With --pid or --tree, and then without COMMAND if there is none to "
+        "wait for, it records processes that run already, from "
         "outside: nothing is loaded into them, no signal is sent, and they are "
         "not stopped. It ends with Ctrl-C, with --duration, with the "
         "processes, "
