@@ -210,15 +210,26 @@ static const struct {
     {"luajit", "stacks",
         "it compiles code that keeps no frame pointer and has no rules",
         "run luajit with -joff, or record with --unwind scan"},
+    {"pypy", "stacks",
+        "it compiles code that keeps no frame pointer and has no rules",
+        "run pypy with --jit off, or record with --unwind scan"},
     {"node", "names", "it compiles code that has no names",
         "run node with --perf-basic-prof --interpreted-frames-native-stack"},
 };
+
+/* Whether the program is of that name, perhaps with a version: pypy3. */
+static bool is_runtime(const char *program, const char *name)
+{
+    const size_t size = strlen(name);
+    return strncmp(program, name, size) == 0 &&
+           strspn(program + size, "-.0123456789") == strlen(program + size);
+}
 
 /* Whether its stacks depend on that. */
 static bool check_runtime(struct wndl_doctor *d, const char *path)
 {
     for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++) {
-        if (strcmp(base_name(path), runtimes[i].name) != 0)
+        if (!is_runtime(base_name(path), runtimes[i].name))
             continue;
         wndl_doctor_advise(wndl_doctor_find(d, runtimes[i].check,
                                WNDL_DOCTOR_LIMITED, "%s", runtimes[i].found),

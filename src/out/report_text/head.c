@@ -2,6 +2,8 @@
 /* report_text_head: the recording, its engine, and its quality. */
 #include "out/report_text/report_text.h"
 
+#include "model/remedy.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -189,8 +191,8 @@ static void lost_places(const struct wndl_text *t, const uint64_t *ends)
     if (ends[WNDL_WALK_NO_RULE] == 0)
         return;
     wndl_text_label(t, "");
-    wndl_buf_text(t->out, "remedy: install the module's debug package, or "
-                          "record with --unwind scan\n");
+    wndl_buf_printf(
+        t->out, "remedy: %s\n", wndl_remedy_of(t->r, &in->places[0]));
 }
 
 static void guessed_and_truncated(

@@ -72,9 +72,17 @@ if [ "$(uname -m)" = x86_64 ] && cc -shared bare.s -o libbare.so 2>/dev/null &&
     doctor 0 ./over
     expect '^limited +stacks +code without unwind rules: 9[0-9.]+ % of libbare.so;'
     grep -q '% of over' said && exit 1
-    cp over java
-    doctor 0 ./java
-    expect '^limited +stacks .*-XX:.PreserveFramePointer'
+    doctor 1 --whole-stacks ./over
+    for made in java:-XX:.PreserveFramePointer luajit-2.1:-joff \
+        pypy3:--jit; do
+        cp over "${made%%:*}"
+        doctor 0 "./${made%%:*}"
+        expect "^limited +stacks .*${made#*:}"
+    done
+    cc -O1 -x c -o whole - <<END
+int main(void) { return 0; }
+END
+    doctor 0 --whole-stacks ./whole
 fi
 printf '#! %s\n' "$work/here" >script
 chmod +x script
