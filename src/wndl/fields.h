@@ -145,6 +145,9 @@ enum {
     F(uleb, image)                                                             \
     F(sleb, address)
 
+/* A flag: the caller of this node, found without rules, passes the check. */
+enum { WNDL_NODE_CHECKS_SHIFT = 4 };
+
 /* SAMP and BLOK: a list of samples or spans follows. */
 #define WNDL_FIELDS_SAMP(F)                                                    \
     F(uleb, thread)                                                            \

@@ -291,6 +291,10 @@ static bool announce_image(struct wndl_recording *r, const char *path,
         return false;
     *number = (uint32_t)index + 1;
     image->path = wndl_arena_copy(&r->arena, path, strlen(path));
+    const char *id = wndl_arena_copy(&r->arena, build_id.data, build_id.size);
+    if (id != NULL)
+        image->build_id =
+            (struct wndl_bytes){(const uint8_t *)id, build_id.size};
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_IMAG);
     wndl_put_imag(&r->out, &fields);
     wndl_recording_finish(r, &chunk);

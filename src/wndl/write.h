@@ -23,7 +23,8 @@
 
 struct wndl_recording_image {
     const char *path;
-    uint64_t nodes;      /* number of stack nodes that are in it */
+    struct wndl_bytes build_id; /* empty: it has none */
+    uint64_t nodes;             /* number of stack nodes that are in it */
     uint64_t descriptor; /* svma of its __jit_debug_descriptor; 0: none */
     bool is_searched;    /* whether the descriptor has been searched */
 };

@@ -24,4 +24,7 @@ void wndl_collector_probe(struct wndl_collector_engine *engine);
 enum wndl_status wndl_collector_choose(struct wndl_collector_engine *engine,
     enum wndl_engine wanted, struct wndl_error *err) WNDL_MUST_USE;
 
+/* A number under /proc/sys/kernel; -2 if it cannot be read. */
+int wndl_engine_setting(const char *name);
+
 #endif
