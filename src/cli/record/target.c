@@ -146,7 +146,6 @@ enum wndl_status wndl_record_targets_apply(
     request->pid_count = targets->count;
     request->command = wndl_record_command_of(request->pid);
     request->meanwhile = operands.count == 0 ? NULL : operands.texts;
-    request->stack_size = (uint32_t)o->stack_size / 8 * 8;
     request->only_first = o->trees.count == 0;
     request->engine.engine =
         has_events ? WNDL_ENGINE_COPIES : WNDL_ENGINE_OUTSIDE;

@@ -442,14 +442,23 @@ static void on_end(void *owner)
         end_entry(entry, WNDL_ENDED_EXIT);
 }
 
+/* It may have run for long, and have written the names of its code. */
+static void find_age(struct wndl_recording_process *origin)
+{
+    struct wndl_proc_stat stat;
+    if (origin->generation == 0 && wndl_proc_stat((pid_t)origin->pid, &stat))
+        origin->age = wndl_proc_age(stat.start);
+}
+
 /* A process without a runtime. NULL without memory. */
 static struct wndl_process_entry *add_bare(
-    struct wndl_processes *all, const struct wndl_recording_process *origin)
+    struct wndl_processes *all, struct wndl_recording_process *origin)
 {
     struct wndl_process_entry *entry = add_entry(all, (pid_t)origin->pid, -1);
     if (entry == NULL)
         return NULL;
     entry->begun = origin->time;
+    find_age(origin);
     entry->process = wndl_collector_process_new(&all->run->recording,
         &all->run->totals, origin, &all->run->request.heap, NULL);
     if (entry->process == NULL) {
@@ -462,7 +471,7 @@ static struct wndl_process_entry *add_bare(
 
 void wndl_processes_add_silent(struct wndl_processes *all, pid_t pid)
 {
-    const struct wndl_recording_process origin = origin_of(all, pid);
+    struct wndl_recording_process origin = origin_of(all, pid);
     struct wndl_process_entry *entry = add_bare(all, &origin);
     if (entry == NULL)
         return;
@@ -639,7 +648,9 @@ static void look_for_changes(
             entry->process, wndl_clock_monotonic_ns());
         return;
     }
-    if (entry->process->shm == NULL) {
+    if (entry->process->shm == NULL &&
+        (entry->engine == WNDL_ENGINE_OUTSIDE ||
+            entry->engine == WNDL_ENGINE_COPIES)) {
         wndl_processes_add_silent(all, entry->pid);
         return;
     }

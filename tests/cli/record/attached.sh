@@ -172,6 +172,36 @@ for option in -p --tree; do
         END { exit bad }' dump || fail "more time than there was: $(cat dump)"
 done
 
+# ---- programs that nothing can be loaded into
+
+cc -O1 -g -static -o still "$sources/burn.c"
+record 4 -- ./still 300 4
+! grep -q ^unfollowed dump || fail "a static program is not recorded"
+sampled 200 "of a static program"
+complete_above 99
+fold
+grep -q 'main;burn' folded.txt || fail "no names: $(cat folded.txt)"
+# Its children, and a program in its place, are recorded as always.
+cat >starts.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    if (argc > 2)
+        return execl("/bin/sh", "sh", "-c", argv[1], (char *)NULL);
+    return argc > 1 ? system(argv[1]) != 0 : 1;
+}
+C
+cc -O1 -static -o starts starts.c
+for word in '' exec; do
+    # shellcheck disable=SC2086 # a word or none
+    record 0 -- ./starts "sleep 0.4; $fixtures/burn 300 0" $word
+    sampled 200 "of a child of a static program" '$NF == "burn"'
+    complete_above 99
+    ! awk '$1 == "thread" && $NF == "burn" && $6 > 400e6' dump | grep . ||
+        fail "it is sampled twice: $(cat dump)"
+done
+
 # ---- refused
 
 refused() {
