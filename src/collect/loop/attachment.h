@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * attachment: the recording of processes that run already, and of those that
- * cannot be recorded from inside. Their samples come through rings of the kernel
+ * cannot be recorded from inside. Their samples come through the kernel's rings
  * (collect/attach); all else is as for processes without a runtime.
  */
 #ifndef WNDL_COLLECT_LOOP_ATTACHMENT_H

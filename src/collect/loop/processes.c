@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -227,21 +226,6 @@ static bool is_wide(uint32_t machine)
     return machine == EM_X86_64 || machine == EM_AARCH64;
 }
 
-/*
- * The memory is mapped here too, where one limit holds for all processes
- * together.
- */
-static void choose_room(struct wndl_collector_heap_request *heap,
-    const struct wndl_process_entry *entry)
-{
-    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
-    bool is_known = prlimit(entry->pid, RLIMIT_AS, NULL, &limit) == 0;
-    heap->sites =
-        wndl_heap_sites_within(limit.rlim_cur, is_wide(entry->machine));
-    heap->nodes = wndl_heap_nodes_beside(
-        heap->sites, !is_known || limit.rlim_cur != RLIM_INFINITY);
-}
-
 static void set_up(struct wndl_processes *all, struct wndl_process_entry *entry)
 {
     entry->process->machine = (uint16_t)entry->machine;
@@ -267,7 +251,7 @@ static int answer(struct wndl_processes *all, struct wndl_process_entry *entry,
 {
     struct wndl_collector_heap_request heap = all->run->request.heap;
     int memfd;
-    choose_room(&heap, entry);
+    wndl_settings_choose_room(&heap, entry->pid, is_wide(entry->machine));
     entry->heap_sites = heap.sites;
     entry->process = wndl_collector_process_new(
         &all->run->recording, &all->run->totals, origin, &heap, &memfd);
