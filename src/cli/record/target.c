@@ -120,6 +120,11 @@ static enum wndl_status check_rights(
 {
     struct wndl_rights rights;
     wndl_rights_find(&rights, pid);
+    if (rights.exists && rights.process != pid)
+        return wndl_fail(err, WNDL_NOT_FOUND,
+            "%d is a thread of process %d: windlass record -p %d --threads "
+            "NAME",
+            (int)pid, (int)rights.process, (int)rights.process);
     const enum wndl_status status = wndl_rights_check(&rights, err);
     const bool is_yama = status == WNDL_DENIED && rights.yama > 0 &&
                          rights.user == rights.our_user && !rights.is_closed;

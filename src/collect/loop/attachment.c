@@ -272,14 +272,19 @@ static void take_exec(struct wndl_attachment *a,
         wndl_processes_add_sampled(a->processes, entry->pid, entry->pid);
 }
 
+/* The kernel says which process runs when there is room again. */
+static void count_dropped(struct wndl_run *run,
+    const struct wndl_process_entry *entry, uint64_t count)
+{
+    run->totals.lost[WNDL_LOSS_RING_FULL] += count;
+    if (entry != NULL)
+        entry->process->dropped += count;
+}
+
 static void take_record(void *context, const struct wndl_attach_record *record)
 {
     struct wndl_attachment *a = context;
     struct wndl_run *run = a->run;
-    if (record->kind == WNDL_ATTACH_LOST) {
-        run->totals.lost[WNDL_LOSS_RING_FULL] += record->count;
-        return;
-    }
     const pid_t pid = (pid_t)record->pid;
     struct wndl_process_entry *entry = wndl_processes_find(a->processes, pid);
     const bool begins =
@@ -288,6 +293,8 @@ static void take_record(void *context, const struct wndl_attach_record *record)
         wndl_processes_add_sampled(a->processes, pid, (pid_t)record->parent);
         entry = wndl_processes_find(a->processes, pid);
     }
+    if (record->kind == WNDL_ATTACH_LOST)
+        count_dropped(run, entry, record->count);
     if (entry == NULL)
         return;
     if (record->kind == WNDL_ATTACH_EXEC)
