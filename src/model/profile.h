@@ -25,6 +25,7 @@ struct wndl_process {
     struct wndl_bytes executable;
     struct wndl_bytes command; /* NUL-separated arguments */
     uint64_t start, end;       /* ns since the recording's start */
+    uint64_t age;              /* ns that it had run before `start` */
     uint8_t how_ended;         /* 0 not known, 1 exit, 2 exec */
 };
 

@@ -59,7 +59,8 @@ enum {
     F(uleb, generation)                                                        \
     F(uleb, time)                                                              \
     F(str, executable)                                                         \
-    F(str, command)
+    F(str, command)                                                            \
+    F(later, age)
 
 #define WNDL_FIELDS_TITL(F)                                                    \
     F(uleb, process)                                                           \

@@ -138,6 +138,7 @@ void wndl_recording_process(
         .time = wndl_recording_time(r, process->time),
         .executable = bytes_of(process->executable),
         .command = process->command,
+        .age = process->age,
     };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_PROC);
     wndl_put_proc(&r->out, &fields);

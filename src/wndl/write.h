@@ -67,6 +67,7 @@ struct wndl_recording_process {
     uint32_t pid;
     uint32_t generation;
     uint64_t time; /* CLOCK_MONOTONIC ns, as all times here */
+    uint64_t age;  /* ns that it had run before; 0: not known, or none */
     const char *executable;
     struct wndl_bytes command; /* NUL-separated arguments */
 };

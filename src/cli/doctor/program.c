@@ -5,6 +5,7 @@
 #include "cli/shared/debug_dirs.h"
 #include "cli/shared/runtime.h"
 #include "collect/proc/unrecordable.h"
+#include "collect/start/engine.h"
 #include "obj/find/debugfile.h"
 #include "obj/macho/macho.h"
 #include "obj/pe/pe.h"
@@ -76,6 +77,16 @@ static const struct {
         "record it on a machine of its kind"},
 };
 
+/* Whether `windlass record` samples such a program from outside. */
+static bool is_sampled(enum wndl_unrecorded_reason why)
+{
+    struct wndl_collector_engine engine;
+    wndl_collector_probe(&engine);
+    return engine.engine == WNDL_ENGINE_PERF &&
+           (why == WNDL_UNRECORDED_STATIC || why == WNDL_UNRECORDED_LIBC ||
+               why == WNDL_UNRECORDED_GO);
+}
+
 static void check_refusal(struct wndl_doctor *d, const char *path)
 {
     enum wndl_unrecorded_reason why = wndl_unrecordable_executable(path);
@@ -84,10 +95,14 @@ static void check_refusal(struct wndl_doctor *d, const char *path)
             d, "program", WNDL_DOCTOR_OK, "%s can be recorded", path);
         return;
     }
+    const bool sampled = is_sampled(why);
     struct wndl_doctor_finding *f = wndl_doctor_find(d, "program",
-        WNDL_DOCTOR_NO, "%.100s is %s", path, refusals[why].found);
-    f->stops = true;
-    wndl_doctor_advise(f, "%s", refusals[why].advice);
+        sampled ? WNDL_DOCTOR_LIMITED : WNDL_DOCTOR_NO, "%.100s is %s", path,
+        refusals[why].found);
+    f->stops = !sampled;
+    wndl_doctor_advise(f, "%s%s",
+        sampled ? "it is sampled from outside; for its heap: " : "",
+        refusals[why].advice);
 }
 
 /* ---- names and unwind information of its code */

@@ -391,6 +391,7 @@ bool wndl_record_options_apply(const struct wndl_record_options *o,
     request->delay = (uint64_t)(o->delay * 1e9);
     request->tail_size = o->buffer;
     request->only_first = o->no_children;
+    request->stack_size = (uint32_t)(o->stack_size / 8 * 8);
     apply_heap(o, &request->heap);
     if (join_patterns(&o->threads, request->threads))
         return true;

@@ -120,6 +120,11 @@ static enum wndl_status check_rights(
 {
     struct wndl_rights rights;
     wndl_rights_find(&rights, pid);
+    if (rights.exists && rights.process != pid)
+        return wndl_fail(err, WNDL_NOT_FOUND,
+            "%d is a thread of process %d: windlass record -p %d --threads "
+            "NAME",
+            (int)pid, (int)rights.process, (int)rights.process);
     const enum wndl_status status = wndl_rights_check(&rights, err);
     const bool is_yama = status == WNDL_DENIED && rights.yama > 0 &&
                          rights.user == rights.our_user && !rights.is_closed;
@@ -146,7 +151,6 @@ enum wndl_status wndl_record_targets_apply(
     request->pid_count = targets->count;
     request->command = wndl_record_command_of(request->pid);
     request->meanwhile = operands.count == 0 ? NULL : operands.texts;
-    request->stack_size = (uint32_t)o->stack_size / 8 * 8;
     request->only_first = o->trees.count == 0;
     request->engine.engine =
         has_events ? WNDL_ENGINE_COPIES : WNDL_ENGINE_OUTSIDE;

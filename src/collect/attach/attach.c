@@ -53,6 +53,15 @@ void wndl_attach_close(struct wndl_attach *a)
     *a = (struct wndl_attach){0};
 }
 
+bool wndl_attach_remap(struct wndl_attach *a)
+{
+    for (size_t i = 0; i < a->ring_count; i++) {
+        if (!wndl_attach_ring_remap(&a->rings[i]))
+            return false;
+    }
+    return true;
+}
+
 int wndl_attach_add(struct wndl_attach *a, pid_t pid)
 {
     return wndl_attach_targets_add(&a->targets, pid, a->is_enabled);

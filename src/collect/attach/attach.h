@@ -24,6 +24,12 @@ int wndl_attach_open(
     struct wndl_attach *attach, const struct wndl_attach_event *event);
 void wndl_attach_close(struct wndl_attach *attach);
 
+/*
+ * After fork(2), in the child: rings are not inherited, and are mapped anew.
+ * False, with errno: there are no more samples.
+ */
+bool wndl_attach_remap(struct wndl_attach *attach);
+
 /* Adds all threads of a process: targets.h. Returns 0, or an errno. */
 int wndl_attach_add(struct wndl_attach *attach, pid_t pid);
 

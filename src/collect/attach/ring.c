@@ -66,6 +66,17 @@ void wndl_attach_ring_close(struct wndl_attach_ring *ring)
     *ring = (struct wndl_attach_ring){.fd = -1};
 }
 
+bool wndl_attach_ring_remap(struct wndl_attach_ring *ring)
+{
+    ring->map = NULL;
+    void *map = mmap(NULL, page_size() + ring->size, PROT_READ | PROT_WRITE,
+        MAP_SHARED, ring->fd, 0);
+    if (map == MAP_FAILED)
+        return false;
+    ring->map = map;
+    return true;
+}
+
 void wndl_attach_ring_look(struct wndl_attach_ring *ring)
 {
     ring->head =

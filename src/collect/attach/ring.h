@@ -31,6 +31,9 @@ bool wndl_attach_ring_open(
     struct wndl_attach_ring *ring, int cpu, uint64_t size);
 void wndl_attach_ring_close(struct wndl_attach_ring *ring);
 
+/* Maps it in a child of ours. False, with errno. */
+bool wndl_attach_ring_remap(struct wndl_attach_ring *ring);
+
 /* Looks how far the kernel has written. */
 void wndl_attach_ring_look(struct wndl_attach_ring *ring);
 

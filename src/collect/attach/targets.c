@@ -112,7 +112,7 @@ static bool open_thread(struct wndl_attach_targets *t, pid_t tid, bool enabled)
 struct opening {
     struct wndl_attach_targets *targets;
     bool enabled;
-    uint32_t opened, refused;
+    uint32_t known, opened, refused;
     int why;
 };
 
@@ -126,6 +126,7 @@ static void open_new(void *context, uint32_t tid)
         t->out_of_memory = true;
         return;
     }
+    o->known += *target != 0;
     if (*target != 0)
         return;
     *target = ++t->count;
@@ -160,7 +161,7 @@ int wndl_attach_targets_add(
         return ENOMEM;
     if (o.refused != 0 && (o.why == EMFILE || o.why == ENFILE))
         return o.why;
-    if (o.opened == 0)
+    if (o.opened + o.known == 0)
         return o.refused == 0 ? ESRCH : o.why;
     t->refused += o.refused;
     if (o.refused != 0)
@@ -222,6 +223,15 @@ bool wndl_attach_targets_counts(
         return false;
     *owner = (struct wndl_attach_owner){*target, sample->time};
     return true;
+}
+
+void wndl_attach_targets_release(struct wndl_attach_targets *t, uint32_t tid)
+{
+    const uint64_t *target = wndl_map_get(&t->by_tid, tid);
+    if (target == NULL || *target == 0)
+        return;
+    close_target(t, *target);
+    wndl_attach_targets_ended(t, tid);
 }
 
 void wndl_attach_targets_ended(struct wndl_attach_targets *t, uint32_t tid)

@@ -44,12 +44,17 @@ void wndl_attach_targets_init(struct wndl_attach_targets *targets,
 void wndl_attach_targets_free(struct wndl_attach_targets *targets);
 
 /*
- * Opens events for all threads of a process, disabled or as the others are.
+ * Opens events for all threads of a process that have none, disabled or as the
+ * others are.
  * Returns 0, or the errno for which none of them has one, or for which no
  * descriptor was left for one.
  */
 int wndl_attach_targets_add(
     struct wndl_attach_targets *targets, pid_t pid, bool enabled);
+
+/* Closes the event of one thread, if it has one. */
+void wndl_attach_targets_release(
+    struct wndl_attach_targets *targets, uint32_t tid);
 
 /* Enables or disables all events. */
 void wndl_attach_targets_switch(

@@ -170,8 +170,8 @@ static bool watch_rings(struct wndl_attachment *a)
     return true;
 }
 
-enum wndl_status wndl_attachment_begin(
-    struct wndl_attachment *a, struct wndl_error *err)
+/* False without memory. */
+static bool prepare_walks(struct wndl_attachment *a)
 {
     const struct wndl_collector_request *r = &a->run->request;
     a->settings = (struct wndl_attached_settings){
@@ -181,8 +181,17 @@ enum wndl_status wndl_attachment_begin(
         .interval = r->interval,
     };
     if (a->settings.walks == NULL || !a->run->has_binaries)
-        return wndl_fail(err, WNDL_NOMEM, "out of memory");
+        return false;
     a->settings.walks->frames_by = a->run->totals.frames_by;
+    return true;
+}
+
+enum wndl_status wndl_attachment_begin(
+    struct wndl_attachment *a, struct wndl_error *err)
+{
+    const struct wndl_collector_request *r = &a->run->request;
+    if (!prepare_walks(a))
+        return wndl_fail(err, WNDL_NOMEM, "out of memory");
     if (a->is_open && !watch_rings(a))
         return wndl_fail_errno(err, errno, "cannot wait for samples");
     for (size_t i = 0; i < a->pids.len; i++)
@@ -200,6 +209,58 @@ void wndl_attachment_add(
         (void)wndl_collector_process_attach(p, &a->settings);
 }
 
+/* ---- programs that cannot be recorded from inside */
+
+/* Opens the rings when the first such program comes. */
+static bool open_for_adopted(struct wndl_attachment *a)
+{
+    const struct wndl_collector_request *r = &a->run->request;
+    const struct wndl_attach_event event = {
+        .interval = r->interval, .stack_size = r->stack_size};
+    if (a->is_open || a->is_refused)
+        return a->is_open;
+    a->is_refused = true;
+    if (wndl_attach_open(&a->attach, &event) != 0)
+        return false;
+    a->is_open = true;
+    if (prepare_walks(a) && watch_rings(a)) {
+        wndl_attach_switch(&a->attach, !a->run->paused);
+        return true;
+    }
+    wndl_attachment_close(a);
+    return false;
+}
+
+static bool is_adoptable(enum wndl_unrecorded_reason reason)
+{
+    return reason == WNDL_UNRECORDED_STATIC || reason == WNDL_UNRECORDED_LIBC ||
+           reason == WNDL_UNRECORDED_GO;
+}
+
+bool wndl_attachment_adopt(
+    struct wndl_attachment *a, pid_t pid, enum wndl_unrecorded_reason reason)
+{
+    if (a->run->request.engine.engine != WNDL_ENGINE_PERF ||
+        !is_adoptable(reason) || !open_for_adopted(a) ||
+        wndl_attach_add(&a->attach, pid) != 0)
+        return false;
+    wndl_processes_add_silent(a->processes, pid);
+    a->processes->other_engine++;
+    return true;
+}
+
+void wndl_attachment_release(struct wndl_attachment *a, pid_t pid)
+{
+    if (a->is_open && a->run->request.pid_count == 0)
+        wndl_attach_targets_release(&a->attach.targets, (uint32_t)pid);
+}
+
+void wndl_attachment_take_over(struct wndl_attachment *a)
+{
+    if (a->is_open && !wndl_attach_remap(&a->attach))
+        wndl_attachment_close(a);
+}
+
 /* ---- while they run */
 
 /* An image that was announced after this exec is the new one. */
@@ -207,26 +268,33 @@ static void take_exec(struct wndl_attachment *a,
     const struct wndl_process_entry *entry,
     const struct wndl_attach_record *record)
 {
-    if (record->time > entry->begun)
+    if (a->run->request.pid_count != 0 && record->time > entry->begun)
         wndl_processes_add_sampled(a->processes, entry->pid, entry->pid);
+}
+
+/* The kernel says which process runs when there is room again. */
+static void count_dropped(struct wndl_run *run,
+    const struct wndl_process_entry *entry, uint64_t count)
+{
+    run->totals.lost[WNDL_LOSS_RING_FULL] += count;
+    if (entry != NULL)
+        entry->process->dropped += count;
 }
 
 static void take_record(void *context, const struct wndl_attach_record *record)
 {
     struct wndl_attachment *a = context;
     struct wndl_run *run = a->run;
-    if (record->kind == WNDL_ATTACH_LOST) {
-        run->totals.lost[WNDL_LOSS_RING_FULL] += record->count;
-        return;
-    }
     const pid_t pid = (pid_t)record->pid;
     struct wndl_process_entry *entry = wndl_processes_find(a->processes, pid);
     const bool begins =
         record->kind == WNDL_ATTACH_FORK || record->kind == WNDL_ATTACH_SAMPLE;
-    if (entry == NULL && begins && !run->request.only_first) {
+    if (entry == NULL && begins && a->attach.targets.event.has_children) {
         wndl_processes_add_sampled(a->processes, pid, (pid_t)record->parent);
         entry = wndl_processes_find(a->processes, pid);
     }
+    if (record->kind == WNDL_ATTACH_LOST)
+        count_dropped(run, entry, record->count);
     if (entry == NULL)
         return;
     if (record->kind == WNDL_ATTACH_EXEC)
@@ -264,11 +332,10 @@ void wndl_attachment_pause(struct wndl_attachment *a, bool paused)
 
 void wndl_attachment_close(struct wndl_attachment *a)
 {
-    for (size_t i = 0; a->is_open && i < a->attach.ring_count; i++)
-        wndl_loop_unwatch(&a->run->loop, a->attach.rings[i].fd);
     wndl_attach_close(&a->attach);
     wndl_attach_shared_free(a->settings.walks);
-    wndl_arena_free(&a->arena);
+    if (a->run->request.pid_count != 0)
+        wndl_arena_free(&a->arena);
     a->settings.walks = NULL;
     a->is_open = false;
 }

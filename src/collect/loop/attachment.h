@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attachment: the recording of processes that run already. Their samples come
- * through rings of the kernel (collect/attach); all else is as for processes
- * without a runtime.
+ * attachment: the recording of processes that run already, and of those that
+ * cannot be recorded from inside. Their samples come through the kernel's rings
+ * (collect/attach); all else is as for processes without a runtime.
  */
 #ifndef WNDL_COLLECT_LOOP_ATTACHMENT_H
 #define WNDL_COLLECT_LOOP_ATTACHMENT_H
@@ -20,6 +20,7 @@ struct wndl_attachment {
     struct wndl_arena arena;
     struct wndl_vec pids; /* pid_t, of those that run when it begins */
     bool is_open;         /* there are perf events */
+    bool is_refused;      /* there can be none */
 };
 
 /*
@@ -35,6 +36,19 @@ enum wndl_status wndl_attachment_open(
  */
 enum wndl_status wndl_attachment_begin(
     struct wndl_attachment *attachment, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * Samples a process too that cannot be recorded from inside. False if that is
+ * not possible, or not wanted.
+ */
+bool wndl_attachment_adopt(struct wndl_attachment *attachment, pid_t pid,
+    enum wndl_unrecorded_reason reason);
+
+/* The process is recorded from inside now. */
+void wndl_attachment_release(struct wndl_attachment *attachment, pid_t pid);
+
+/* After fork(2), in the child that goes on with the recording. */
+void wndl_attachment_take_over(struct wndl_attachment *attachment);
 
 /*
  * Takes the samples that are there; `last`: those of the last moment, too. NULL

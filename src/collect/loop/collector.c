@@ -52,6 +52,7 @@ static void greeted(void *owner, pid_t pid)
 {
     struct wndl_collector *c = owner;
     wndl_unrecorded_greeted(&c->unrecorded, pid);
+    wndl_attachment_release(&c->attachment, pid);
 }
 
 static void refused(void *owner, pid_t pid, enum wndl_unrecorded_reason reason)
@@ -88,6 +89,7 @@ static void connect_parts(struct wndl_collector *c)
     c->controller.processes = &c->processes;
     c->attachment.run = &c->run;
     c->attachment.processes = &c->processes;
+    c->processes.attachment = &c->attachment;
 }
 
 /* ---- starting */
@@ -217,7 +219,6 @@ static enum wndl_status attach(struct wndl_collector *c, struct wndl_error *err)
 {
     if (c->run.request.pid_count == 0)
         return WNDL_OK;
-    c->processes.attachment = &c->attachment;
     raise_limit(RLIMIT_NOFILE);
     const enum wndl_status status = wndl_attachment_open(&c->attachment, err);
     if (status != WNDL_OK && has_command(&c->run.request))
@@ -268,7 +269,7 @@ static enum wndl_status start(
         return status;
     make_room(c);
     open_recording(c);
-    if (c->processes.attachment != NULL)
+    if (c->run.request.pid_count != 0)
         status = wndl_attachment_begin(&c->attachment, err);
     wndl_controller_begin(&c->controller);
     return status;
@@ -450,7 +451,7 @@ static enum wndl_collector_stage run_attached(struct wndl_collector *c)
 
 enum wndl_collector_stage wndl_collector_run(struct wndl_collector *c)
 {
-    if (c->processes.attachment != NULL)
+    if (c->run.request.pid_count != 0)
         return run_attached(c);
     while (!c->run.ended && !c->run.stopped)
         turn(c, UINT64_MAX);
@@ -527,6 +528,7 @@ pid_t wndl_collector_detach(struct wndl_collector *c)
     if (pid != 0)
         return pid;
     leave_caller();
+    wndl_attachment_take_over(&c->attachment);
     wndl_signals_take_over(&c->signals);
     return pid;
 }
@@ -540,9 +542,14 @@ static uint32_t status_for_file(const struct wndl_collector *c)
     return known ? (uint32_t)status_of(c, 256) : WNDL_STATUS_UNKNOWN;
 }
 
-/* The command's, and that of the processes that it waited for. */
+/*
+ * The command's, and that of the processes that it waited for. Not known of
+ * processes that ran already.
+ */
 static uint64_t cpu_of(const struct wndl_collector *c)
 {
+    if (c->run.request.pid_count != 0)
+        return 0;
     const uint64_t now = children_cpu(); /* 0 in a child that goes on */
     return now > c->cpu_before ? now - c->cpu_before : c->cpu;
 }

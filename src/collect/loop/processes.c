@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -227,21 +226,6 @@ static bool is_wide(uint32_t machine)
     return machine == EM_X86_64 || machine == EM_AARCH64;
 }
 
-/*
- * The memory is mapped here too, where one limit holds for all processes
- * together.
- */
-static void choose_room(struct wndl_collector_heap_request *heap,
-    const struct wndl_process_entry *entry)
-{
-    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
-    bool is_known = prlimit(entry->pid, RLIMIT_AS, NULL, &limit) == 0;
-    heap->sites =
-        wndl_heap_sites_within(limit.rlim_cur, is_wide(entry->machine));
-    heap->nodes = wndl_heap_nodes_beside(
-        heap->sites, !is_known || limit.rlim_cur != RLIM_INFINITY);
-}
-
 static void set_up(struct wndl_processes *all, struct wndl_process_entry *entry)
 {
     entry->process->machine = (uint16_t)entry->machine;
@@ -269,7 +253,7 @@ static int answer(struct wndl_processes *all, struct wndl_process_entry *entry,
 {
     struct wndl_collector_heap_request heap = all->run->request.heap;
     int memfd;
-    choose_room(&heap, entry);
+    wndl_settings_choose_room(&heap, entry->pid, is_wide(entry->machine));
     entry->heap_sites = heap.sites;
     entry->process = wndl_collector_process_new(
         &all->run->recording, &all->run->totals, origin, &heap, &memfd);
@@ -444,14 +428,23 @@ static void on_end(void *owner)
         end_entry(entry, WNDL_ENDED_EXIT);
 }
 
+/* It may have run for long, and have written the names of its code. */
+static void find_age(struct wndl_recording_process *origin)
+{
+    struct wndl_proc_stat stat;
+    if (origin->generation == 0 && wndl_proc_stat((pid_t)origin->pid, &stat))
+        origin->age = wndl_proc_age(stat.start);
+}
+
 /* A process without a runtime. NULL without memory. */
 static struct wndl_process_entry *add_bare(
-    struct wndl_processes *all, const struct wndl_recording_process *origin)
+    struct wndl_processes *all, struct wndl_recording_process *origin)
 {
     struct wndl_process_entry *entry = add_entry(all, (pid_t)origin->pid, -1);
     if (entry == NULL)
         return NULL;
     entry->begun = origin->time;
+    find_age(origin);
     entry->process = wndl_collector_process_new(&all->run->recording,
         &all->run->totals, origin, &all->run->request.heap, NULL);
     if (entry->process == NULL) {
@@ -464,7 +457,7 @@ static struct wndl_process_entry *add_bare(
 
 void wndl_processes_add_silent(struct wndl_processes *all, pid_t pid)
 {
-    const struct wndl_recording_process origin = origin_of(all, pid);
+    struct wndl_recording_process origin = origin_of(all, pid);
     struct wndl_process_entry *entry = add_bare(all, &origin);
     if (entry == NULL)
         return;
@@ -641,7 +634,9 @@ static void look_for_changes(
             entry->process, wndl_clock_monotonic_ns());
         return;
     }
-    if (entry->process->shm == NULL) {
+    if (entry->process->shm == NULL &&
+        (entry->engine == WNDL_ENGINE_OUTSIDE ||
+            entry->engine == WNDL_ENGINE_COPIES)) {
         wndl_processes_add_silent(all, entry->pid);
         return;
     }

@@ -47,7 +47,7 @@ struct wndl_processes {
     struct wndl_processes_events events;
     struct wndl_process_entry *first;
     struct wndl_offcpu_shared *offcpu;  /* NULL: no reads from outside */
-    struct wndl_attachment *attachment; /* NULL: processes have runtimes */
+    struct wndl_attachment *attachment; /* samples from outside */
     struct wndl_source on_listener, on_nameless;
     int reserve;   /* a spare descriptor for a refusal when none is left; -1 */
     uint64_t turn; /* CLOCK_MONOTONIC ns: no `offcpu` has a turn before */

@@ -326,7 +326,7 @@ static void sum_up(
 void wndl_collector_process_end(
     struct wndl_collector_process *p, enum wndl_process_end how)
 {
-    uint64_t lost[WNDL_LOSS_REASONS] = {0};
+    uint64_t lost[WNDL_LOSS_REASONS] = {[WNDL_LOSS_RING_FULL] = p->dropped};
     if (p->shm != NULL) {
         atomic_store(&p->shm->stop, 1);
         wndl_collector_process_drain(p, true);

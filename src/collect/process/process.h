@@ -89,8 +89,9 @@ struct wndl_collector_process {
     char *directory;
     struct wndl_collector_threads threads;
     struct wndl_unlisted_code unlisted;
-    struct wndl_offcpu *offcpu;        /* NULL: blocked threads are not read */
-    struct wndl_attached *attached;    /* NULL: no perf events from outside */
+    struct wndl_offcpu *offcpu;     /* NULL: blocked threads are not read */
+    struct wndl_attached *attached; /* NULL: no perf events from outside */
+    uint64_t dropped;               /* samples from outside that had no room */
     struct wndl_collector_heap *heap;  /* NULL: the heap is not recorded */
     uint32_t images[WNDL_SHM_MODULES]; /* index + 1; 0: not announced */
     struct wndl_collector_ring rings[WNDL_SHM_THREADS];

@@ -92,11 +92,14 @@ doctor 1 ./not-there
 expect "^no +program +cannot find the program './not-there'"
 printf 'int main(void) { return 0; }\n' >static.c
 if cc -static -g -o static static.c 2>/dev/null; then
-    doctor 1 ./static
-    expect '^no +program +./static is statically linked.*; .'
+    # It is sampled from outside where perf events are allowed.
+    static=1
+    ! "$windlass" doctor ./static >said || static=0
+    doctor $static ./static
+    expect '^(no|limited) +program +./static is statically linked.*; .'
     expect '^ok +names +.*it has debug information'
     strip static
-    doctor 1 ./static
+    doctor $static ./static
     expect '^limited +names +.*it is stripped; .'
 fi
 doctor 0

@@ -93,6 +93,26 @@ wait "$recorder" || fail "exit status $?: $(cat said)"
 "$recdump" signal.wndl >dump
 grep -q '^done 1 ' dump || fail "a signal ends it too early"
 
+# Samples that had no room are counted, in the recording too.
+used() {
+    cat "/proc/$pid/task"/*/schedstat | awk '{ s += $1 } END { print int(s / 1e6) }'
+}
+has_used() {
+    [ "$(used)" -ge "$1" ]
+}
+"$windlass" record -o full.wndl -p "$pid" --stack-size 48K 2>said 9>&- &
+recorder=$!
+until_true "it is recorded" is_recorded
+kill -STOP "$recorder"
+until_true "the rings are full" has_used $(($(used) + 1500))
+kill -CONT "$recorder"
+until_true "it goes on" has_used $(($(used) + 300))
+kill -INT "$recorder"
+wait "$recorder" || fail "exit status $?: $(cat said)"
+"$recdump" full.wndl >dump
+grep -q '^lost 1 [1-9]' dump || fail "nothing is lost: $(cat dump)"
+grep -q 'dropped: the buffer was full' said || fail "$(cat said)"
+
 # It ends with the process.
 "$windlass" record -o r.wndl -p "$pid" 2>said 9>&- &
 recorder=$!
@@ -172,6 +192,36 @@ for option in -p --tree; do
         END { exit bad }' dump || fail "more time than there was: $(cat dump)"
 done
 
+# ---- programs that nothing can be loaded into
+
+cc -O1 -g -static -o still "$sources/burn.c"
+record 4 -- ./still 300 4
+! grep -q ^unfollowed dump || fail "a static program is not recorded"
+sampled 200 "of a static program"
+complete_above 99
+fold
+grep -q 'main;burn' folded.txt || fail "no names: $(cat folded.txt)"
+# Its children, and a program in its place, are recorded as always.
+cat >starts.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    if (argc > 2)
+        return execl("/bin/sh", "sh", "-c", argv[1], (char *)NULL);
+    return argc > 1 ? system(argv[1]) != 0 : 1;
+}
+C
+cc -O1 -static -o starts starts.c
+for word in '' exec; do
+    # shellcheck disable=SC2086 # a word or none
+    record 0 -- ./starts "sleep 0.4; $fixtures/burn 300 0" $word
+    sampled 200 "of a child of a static program" '$NF == "burn"'
+    complete_above 99
+    ! awk '$1 == "thread" && $NF == "burn" && $6 > 400e6' dump | grep . ||
+        fail "it is sampled twice: $(cat dump)"
+done
+
 # ---- refused
 
 refused() {
@@ -195,6 +245,10 @@ refused 2 "--stack-size takes 1024 to 65016" -p 1 --stack-size 64K
 refused 2 "COMMAND is missing"
 refused 125 "there is no process 2147483647" -p 2147483647
 start ./threads
+for task in "/proc/$pid/task"/*; do
+    [ "${task##*/}" -eq "$pid" ] || tid=${task##*/}
+done
+refused 125 "$tid is a thread of process $pid" -p "$tid"
 refused 127 "none" -p "$pid" -- ./none
 (
     ulimit -n 16
@@ -211,4 +265,19 @@ if [ "$(id -u)" -eq 0 ] && have setpriv; then
     [ $status -eq 125 ] || fail "exit status $status for another user"
     grep -q "process $pid belongs to user 0 (root)" said || fail "$(cat said)"
 fi
+finish
+
+# ---- as another user, whose events leave out the kernel
+
+[ "$(id -u)" -eq 0 ] && have setpriv || exit 0
+[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] || exit 0
+user="setpriv --reuid 65534 --regid 65534 --clear-groups"
+# shellcheck disable=SC2086 # words
+start $user ./threads
+# shellcheck disable=SC2086
+(cd theirs && XDG_RUNTIME_DIR=$work/theirs $user ../copy record -o u.wndl \
+    -p "$pid" -d 1) 2>said || fail "exit status $?: $(cat said)"
+"$recdump" theirs/u.wndl >dump
+sampled 100 "of a user's process"
+complete_above 99
 finish
