@@ -3,6 +3,7 @@
 #ifndef WNDL_COLLECT_LOOP_PROCESSES_H
 #define WNDL_COLLECT_LOOP_PROCESSES_H
 
+#include "collect/loop/plain.h"
 #include "collect/loop/run.h"
 
 struct wndl_processes;
@@ -19,6 +20,7 @@ struct wndl_process_entry {
     bool is_strange;     /* another user's: may say hello, and ask nothing */
     uint32_t engine;     /* enum wndl_engine that we gave it */
     uint32_t machine;    /* EM_*, as its hello says */
+    pid_t parent;        /* as its hello says; 0: not known */
     uint32_t heap_sites; /* number of sites for which it has room */
     uint64_t turn;       /* CLOCK_MONOTONIC ns of the next turn of `offcpu` */
     struct wndl_collector_process *process;
@@ -46,6 +48,7 @@ struct wndl_processes {
     struct wndl_source on_listener, on_nameless;
     int reserve;   /* a spare descriptor for a refusal when none is left; -1 */
     uint64_t turn; /* CLOCK_MONOTONIC ns: no `offcpu` has a turn before */
+    struct wndl_plain plain;
     uint32_t drains;  /* number of drains so far */
     uint32_t drained; /* processes in the last drain */
     uint32_t other_engine, traced;
@@ -65,6 +68,13 @@ uint32_t wndl_processes_parent(const struct wndl_processes *all, pid_t pid);
  * Adds a process without a runtime, which is sampled from outside from now on.
  */
 void wndl_processes_add_silent(struct wndl_processes *all, pid_t pid);
+
+/*
+ * The same of a process whose hello names `parent`, which need not be recorded;
+ * 0: it names none.
+ */
+uint32_t wndl_processes_parent_named(
+    const struct wndl_processes *all, pid_t pid, pid_t parent);
 
 /* Whether somebody has said something at this socket. */
 bool wndl_processes_said(int socket);

@@ -55,8 +55,9 @@ struct wndl_collector_process {
     struct wndl_shm *shm; /* NULL: it is only sampled from outside */
     struct wndl_stackreader tree;
     pid_t pid;
-    dev_t device; /* of the executable, as is `inode`; 0: not known */
+    dev_t device; /* of the executable, as are the next two; 0: not known */
     ino_t inode;
+    uint64_t modified; /* ns */
     uint32_t index;
     uint32_t generation;
     uint32_t nodes;        /* number of nodes that are written */
