@@ -5,6 +5,7 @@
 #include "cli/record/summary.h"
 #include "cli/record/unwind_tables.h"
 #include "cli/shared/debug_dirs.h"
+#include "cli/shared/kept_tables.h"
 #include "cli/shared/runtime.h"
 
 #include <inttypes.h>
@@ -113,8 +114,10 @@ int wndl_record_run(const struct wndl_record_options *o,
     int exit_code = WNDL_EXIT_START;
     request.runtime = runtime;
     struct wndl_debug_dirs dirs;
+    char kept_tables[PATH_MAX];
     wndl_debug_dirs_init(&dirs, NULL);
     request.debug_dirs = dirs.list;
+    request.kept_tables = wndl_kept_tables_folder(kept_tables);
     if (runtime == NULL)
         wndl_cli_error(
             "cannot find %s beside this windlass; install windlass again",

@@ -34,6 +34,9 @@ void wndl_offcpu_code_free(struct wndl_offcpu_code *code);
 bool wndl_offcpu_code_refresh(struct wndl_offcpu_code *code,
     struct wndl_binaries *binaries, pid_t pid, uint64_t now);
 
+/* Gives the modules the tables that their binaries have got since. */
+void wndl_offcpu_code_renew(struct wndl_offcpu_code *code);
+
 /* The index of the module that covers `address`; `count` if none does. */
 size_t wndl_offcpu_code_find(
     const struct wndl_offcpu_code *code, uint64_t address);

@@ -181,7 +181,7 @@ static struct wndl_offcpu_frame place_of(
     return place;
 }
 
-static uint32_t put_stack(
+uint32_t wndl_offcpu_stack_put(
     struct wndl_offcpu_subject *subject, const struct wndl_walk *walk)
 {
     uint32_t node = 0;
@@ -207,7 +207,7 @@ static void take_walk(struct wndl_offcpu_subject *subject,
         wndl_offcpu_code_refresh(
             &subject->code, shared->binaries, subject->pid, now))
         walk_steadily(subject, stack, &walk);
-    stack->node = put_stack(subject, &walk);
+    stack->node = wndl_offcpu_stack_put(subject, &walk);
     stack->ended = wndl_walk_sure_end(&walk);
     stack->changed = subject->code.changed;
     stack->is_walked = true;

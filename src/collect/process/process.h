@@ -15,6 +15,7 @@
 #include "collect/offcpu/offcpu.h"
 #include "collect/offcpu/threads.h"
 #include "collect/process/heap.h"
+#include "collect/process/lost.h"
 #include "rec/event.h"
 #include "rec/shm.h"
 #include "wndl/write.h"
@@ -84,6 +85,7 @@ struct wndl_collector_process {
     char *directory;
     struct wndl_collector_threads threads;
     struct wndl_unlisted_code unlisted;
+    struct wndl_lost *lost;            /* NULL: no lost stacks are kept */
     struct wndl_offcpu *offcpu;        /* NULL: blocked threads are not read */
     struct wndl_collector_heap *heap;  /* NULL: the heap is not recorded */
     uint32_t images[WNDL_SHM_MODULES]; /* index + 1; 0: not announced */
