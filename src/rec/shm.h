@@ -51,7 +51,7 @@ enum {
     WNDL_SHM_PATH = 4096,
     WNDL_SHM_MADE = 128, /* unwind tables that the collector makes */
     WNDL_SHM_MADE_BYTES = 4 * 1024 * 1024, /* of all; only used pages exist */
-    WNDL_SHM_COPIES = 128, /* of lost stacks; only used pages exist */
+    WNDL_SHM_COPIES = 256, /* of lost stacks; only used pages exist */
     WNDL_SHM_COPY_REGS = 17,
     WNDL_SHM_COPY_BYTES = 32 * 1024 - 18 * 8,
     WNDL_FRAMES_RESUMED = 7,     /* compared with the last walk's, not walked */

@@ -518,7 +518,7 @@ CODE(begins, ".globl begins_1, begins_2\n"
 PLACE(begins_1)
 PLACE(begins_2)
 
-/* Without symbols and its own return, main is a function by its address alone. */
+/* Without symbols and a return, main is a function by its address alone. */
 static void test_main_that_does_not_return(void **state)
 {
     struct followed f;
