@@ -30,23 +30,32 @@ static uint8_t *put_text(uint8_t *to, struct wndl_bytes text)
     return to + size;
 }
 
+enum { HAS_COPY = 0x40 };
+
+static uint8_t first_byte(const struct wndl_event *event)
+{
+    const bool is_mark = event->kind == WNDL_EVENT_MARK;
+    const bool has_copy = event->kind == WNDL_EVENT_SAMPLE && event->copy != 0;
+    return (uint8_t)(event->kind | (is_mark ? event->mark : event->end) << 3 |
+                     (has_copy ? HAS_COPY : 0));
+}
+
 /*
- * The first byte has the kind and, above three bits, a sample's end or a mark's
- * kind.
+ * The first byte has the kind and, above three bits, the kind of a mark or the
+ * end of a sample: three bits, and one that says whether there is a copy.
  */
 size_t wndl_event_put(
     uint8_t to[WNDL_EVENT_MAX], const struct wndl_event *event)
 {
     uint8_t *next = to;
-    *next++ =
-        (uint8_t)(event->kind |
-                  (event->kind == WNDL_EVENT_MARK ? event->mark : event->end)
-                      << 3);
+    *next++ = first_byte(event);
     next = put_uleb(next, event->time);
     switch (event->kind) {
     case WNDL_EVENT_SAMPLE:
         next = put_uleb(next, event->cpu);
         next = put_uleb(next, event->node);
+        if (event->copy != 0)
+            next = put_uleb(next, event->copy);
         break;
     case WNDL_EVENT_THREAD:
         next = put_uleb(next, event->tid);
@@ -109,6 +118,8 @@ bool wndl_event_get(struct wndl_cursor *c, struct wndl_event *event)
     case WNDL_EVENT_SAMPLE:
         event->cpu = wndl_cursor_uleb(c);
         event->node = get_u32(c);
+        event->end = first >> 3 & 7;
+        event->copy = (first & HAS_COPY) == 0 ? 0 : get_u32(c);
         break;
     case WNDL_EVENT_THREAD:
         event->tid = get_u32(c);

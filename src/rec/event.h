@@ -37,6 +37,7 @@ struct wndl_event {
     uint8_t end;   /* SAMPLE: enum wndl_walk_end */
     uint8_t mark;  /* MARK: enum wndl_mark_kind */
     uint32_t node; /* SAMPLE: leaf of the stack tree, 0 for no stack */
+    uint32_t copy; /* SAMPLE: number of the stack's copy + 1; 0: none */
     uint32_t tid;  /* THREAD */
     uint64_t time; /* SAMPLE: ns since last SAMPLE or THREAD; else absolute */
     uint64_t cpu;  /* SAMPLE: thread CPU ns of the sample; END: the rest */

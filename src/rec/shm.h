@@ -52,6 +52,9 @@ enum {
     WNDL_SHM_PATH = 4096,
     WNDL_SHM_MADE = 128, /* unwind tables that the collector makes */
     WNDL_SHM_MADE_BYTES = 4 * 1024 * 1024, /* of all; only used pages exist */
+    WNDL_SHM_COPIES = 256, /* of lost stacks; only used pages exist */
+    WNDL_SHM_COPY_REGS = 17,
+    WNDL_SHM_COPY_BYTES = 32 * 1024 - 18 * 8,
     WNDL_FRAMES_RESUMED = 7,     /* compared with the last walk's, not walked */
     WNDL_FRAMES_MAX = 32 * 1024, /* maximum of --max-frames */
 };
@@ -164,6 +167,24 @@ struct wndl_shm_made {
 };
 
 /*
+ * The stack of a walk that ended in code without rules. The collector walks it
+ * again when it has made rules for that code.
+ */
+struct wndl_shm_copy {
+    _Alignas(8) uint64_t gregs[WNDL_SHM_COPY_REGS]; /* as in struct wndl_regs */
+    uint32_t below; /* bytes of the copy that are below the stack pointer */
+    uint32_t size;  /* in bytes */
+    uint8_t bytes[WNDL_SHM_COPY_BYTES];
+};
+
+/* The states of a copy, by who may touch it. */
+enum wndl_shm_copy_state {
+    WNDL_COPY_FREE = 0,    /* the process, which takes it to write */
+    WNDL_COPY_WRITTEN = 1, /* the thread that took it */
+    WNDL_COPY_WHOLE = 2,   /* the collector, which frees it */
+};
+
+/*
  * The block. Invariant: used counters only grow. They may exceed the limit, but
  * no more than the limit is stored.
  */
@@ -213,6 +234,10 @@ struct wndl_shm {
     _Atomic uint32_t made_count;
     struct wndl_shm_made made[WNDL_SHM_MADE];
     _Alignas(4096) uint8_t made_bytes[WNDL_SHM_MADE_BYTES];
+    /* Set by the collector: lost stacks are to be copied. */
+    _Atomic uint32_t wants_copies;
+    _Atomic uint32_t copy_states[WNDL_SHM_COPIES]; /* wndl_shm_copy_state */
+    _Alignas(4096) struct wndl_shm_copy copies[WNDL_SHM_COPIES];
     _Alignas(4096) struct wndl_ring rings[WNDL_SHM_THREADS];
     _Alignas(4096) uint8_t tree[]; /* struct wndl_stacktree */
 };
@@ -313,6 +338,8 @@ _Static_assert(
         sizeof(struct wndl_ring) == WNDL_RING_BYTES + 128 &&
         sizeof(struct wndl_shm_module) == 88 &&
         sizeof(struct wndl_shm_made) == 32 &&
+        sizeof(struct wndl_shm_copy) == 32 * 1024 &&
+        offsetof(struct wndl_shm, copies) % 4096 == 0 &&
         offsetof(struct wndl_shm, made) % 8 == 0 &&
         offsetof(struct wndl_shm, made_bytes) % 4096 == 0 &&
         offsetof(struct wndl_shm, frames_by) == 24 &&

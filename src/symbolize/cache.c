@@ -5,11 +5,10 @@
  * symbolizer is closed, so that no reader ever sees half a file. If two
  * processes write at the same time, the later one's file stays.
  */
+#include "os/replace.h"
 #include "symbolize/core/symbolizer_impl.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -170,71 +169,13 @@ enum wndl_status wndl_symbolizer_recall(const struct wndl_symbolizer *s,
 
 /* ---- writing */
 
-/* Replaces the file with `bytes`. `made` is a path for it before that. */
-static enum wndl_status replace_file(const char *path, const char *made, int fd,
-    struct wndl_bytes bytes, struct wndl_error *err)
-{
-    size_t done = 0;
-    while (done < bytes.size) {
-        ssize_t n = write(fd, bytes.data + done, bytes.size - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return wndl_fail_errno(
-                err, n == 0 ? ENOSPC : errno, "cannot write to this folder");
-        done += (size_t)n;
-    }
-    if (rename(made, path) != 0)
-        return wndl_fail_errno(
-            err, errno, "cannot replace a file in this folder");
-    return WNDL_OK;
-}
-
-/*
- * Makes a file that no other process writes: O_EXCL, under one of many names.
- */
-static int make_file(const char *path, struct wndl_buf *made)
-{
-    enum { TRIES = 16 };
-    int fd = -1;
-    for (unsigned i = 0; i < TRIES && fd < 0; i++) {
-        wndl_buf_clear(made);
-        wndl_buf_printf(made, "%s.%ld.%u.new", path, (long)getpid(), i);
-        wndl_buf_byte(made, '\0');
-        if (made->failed) {
-            errno = ENOMEM;
-            return -1;
-        }
-        fd = open((const char *)made->data,
-            O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd < 0 && errno != EEXIST)
-            return -1;
-    }
-    return fd;
-}
-
 static enum wndl_status write_file(const struct wndl_symbolizer *s,
     struct wndl_bytes bytes, struct wndl_error *err)
 {
-    struct wndl_buf made;
     wndl_error_set_file(err, s->cache.folder);
     if (mkdir(s->cache.folder, 0700) != 0 && errno != EEXIST)
         return wndl_fail_errno(err, errno, "cannot create the folder");
-    wndl_buf_init(&made, s->mem);
-    int fd = make_file(s->cache.path, &made);
-    enum wndl_status status = WNDL_OK;
-    if (fd < 0) {
-        status =
-            wndl_fail_errno(err, errno, "cannot create a file in this folder");
-    } else {
-        const char *path = (const char *)made.data;
-        status = replace_file(s->cache.path, path, fd, bytes, err);
-        close(fd);
-        if (status != WNDL_OK)
-            unlink(path);
-    }
-    wndl_buf_free(&made);
-    return status;
+    return wndl_file_replace(s->cache.path, bytes, err);
 }
 
 static int compare_rvas(const void *left, const void *right)

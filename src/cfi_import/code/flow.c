@@ -328,6 +328,9 @@ static void follow_way(struct wndl_code_flow *f, struct way way)
         make_push(&insn, svma + insn.size);
         if (loaded != id)
             get_state(f, id, &state);
+        if (insn.op == WNDL_INSN_CALL &&
+            state.regs[WNDL_INSN_RSP].from != WNDL_CODE_CFA)
+            insn.keeps = wndl_code_callee_keeps(f, insn.target);
         if (wndl_code_state_step(&state, &insn, at))
             id = id_of(f, &state);
         loaded = id;
@@ -399,8 +402,10 @@ static bool try_way(
     add_way(f, &f->todo, at, id);
     drain(f);
     judge_returns(f);
+    /* Jumps by what is not known may lead to returns. */
+    const bool may_end = f->ends != 0 || (f->named && f->jumps.len != jumps);
     const bool fails =
-        f->odd != 0 || (!lenient && (f->conflicts != 0 || f->ends == 0));
+        f->odd != 0 || (!lenient && (f->conflicts != 0 || !may_end));
     settle(f, !fails, jumps);
     return !fails;
 }
@@ -419,12 +424,14 @@ static void try_called(struct wndl_code_flow *f)
 static void try_marked(struct wndl_code_flow *f, uint16_t mark)
 {
     const size_t size = f->text->code.bytes.size;
+    f->named = mark == IS_NAMED;
     for (size_t at = 0; at < size && !f->failed; at++) {
         if ((f->marks[at] & mark) == 0 || f->ids[at] != 0)
             continue;
         (void)try_way(f, (uint32_t)at, f->entry, mark == IS_CALLED);
         try_called(f);
     }
+    f->named = false;
 }
 
 /* ---- gaps */

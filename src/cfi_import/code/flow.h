@@ -72,6 +72,7 @@ struct wndl_code_flow {
      * SPs, and ways to the end. */
     uint32_t odd, conflicts, ends;
     bool lenient; /* conflicts are settled, not only counted */
+    bool named;   /* the entry is named: it need not be seen to return */
     bool failed;  /* memory is out */
     bool full;    /* too much work, or too many states */
 };

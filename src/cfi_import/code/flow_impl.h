@@ -51,4 +51,11 @@ static inline bool is_ours(const struct wndl_code_flow *f, uint64_t svma)
            (f->marks[offset_of(f, svma)] & IS_COVERED) == 0;
 }
 
+/*
+ * The registers that the function at `svma` does not write, a bit each, as far
+ * as that is known: it calls nothing, and all of its code is from there to a
+ * return. Counts as work.
+ */
+uint16_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma);
+
 #endif

@@ -71,6 +71,9 @@ struct wndl_insn {
     bool is_padding;   /* does nothing, or must not be reached */
     uint16_t writes;   /* a bit for each register that loses its value */
     uint16_t stores;   /* bytes written to mem; 0: none */
+    /* CALL: a bit for each register that the callee keeps, but need not; set by
+     * who knows it */
+    uint16_t keeps;
     struct wndl_insn_mem mem;
     int64_t value;
     uint64_t target;

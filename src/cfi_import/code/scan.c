@@ -4,6 +4,8 @@
 /* Bytes before the displacement, that, and of both together at most. */
 enum { CALL = 1, BRANCH = 2, ADDRESS = 3, DISPLACEMENT = 4, LONGEST = 7 };
 
+enum { START_SIZE = 64 }; /* bytes: crt1.o's _start has half of that */
+
 /* Addresses of data may be those of tables, which end where others start. */
 static void note_address(struct wndl_code_flow *f, uint64_t svma)
 {
@@ -56,6 +58,13 @@ static bool may_refer(struct wndl_code_flow *f, uint64_t start, uint64_t end)
     return refers;
 }
 
+/* The process's first code only has addresses of functions, such as main. */
+static bool is_of_start(const struct wndl_code_flow *f, uint64_t svma)
+{
+    return f->text->start != 0 && svma >= f->text->start &&
+           svma - f->text->start < START_SIZE;
+}
+
 static void take_reference(struct wndl_code_flow *f,
     const struct wndl_insn_glance *g, uint64_t next, bool is_sure)
 {
@@ -65,8 +74,9 @@ static void take_reference(struct wndl_code_flow *f,
         return;
     const uint32_t at = offset_of(f, g->target);
     const bool calls = g->op == WNDL_INSN_CALL && g->target != next;
+    const bool is_called = (calls && is_sure) || is_of_start(f, next);
     if (calls || g->op == WNDL_INSN_ADDRESS)
-        f->marks[at] |= calls && is_sure ? IS_CALLED : IS_NAMED;
+        f->marks[at] |= is_called ? IS_CALLED : IS_NAMED;
     else if (!calls)
         f->marks[at] |= IS_TARGET;
 }

@@ -167,11 +167,12 @@ static void pop(struct wndl_code_state *s, const struct wndl_insn *insn)
 }
 
 /* After a call, nothing is left below SP. */
-static void call(struct wndl_code_state *s)
+static void call(struct wndl_code_state *s, uint16_t keeps)
 {
+    const uint32_t kept = KEPT | keeps;
     const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
     for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
-        if ((KEPT >> i & 1) == 0)
+        if ((kept >> i & 1) == 0)
             s->regs[i] = unknown;
     }
     for (uint32_t i = s->slots; is_place(sp) && i-- > 0;) {
@@ -270,7 +271,7 @@ static bool step(struct wndl_code_state *s, const struct wndl_insn *insn)
         return true;
     case WNDL_INSN_CALL:
     case WNDL_INSN_CALL_OTHER:
-        call(s);
+        call(s, insn->keeps);
         return true;
     default:
         return spoil_all(s, insn);

@@ -6,6 +6,7 @@
 #include "cli/record/target.h"
 #include "cli/record/unwind_tables.h"
 #include "cli/shared/debug_dirs.h"
+#include "cli/shared/kept_tables.h"
 #include "cli/shared/runtime.h"
 
 #include <inttypes.h>
@@ -141,8 +142,10 @@ int wndl_record_run(const struct wndl_record_options *o,
     int exit_code = WNDL_EXIT_START;
     request.runtime = runtime;
     struct wndl_debug_dirs dirs;
+    char kept_tables[PATH_MAX];
     wndl_debug_dirs_init(&dirs, NULL);
     request.debug_dirs = dirs.list;
+    request.kept_tables = wndl_kept_tables_folder(kept_tables);
     if (runtime == NULL)
         wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
     else if (!wndl_runtime_can_be_preloaded(runtime))

@@ -237,6 +237,14 @@ static void say_samples(const struct wndl_collector_result *result)
     say_frames(t);
 }
 
+static void say_kept_tables(const struct wndl_error *trouble)
+{
+    char text[600];
+    if (trouble != NULL)
+        wndl_cli_note("rules made from code are not kept: %s",
+            wndl_error_text(trouble, text, sizeof text));
+}
+
 void wndl_record_say_summary(const struct wndl_record_options *options,
     const struct wndl_collector_result *result, pid_t other)
 {
@@ -248,6 +256,7 @@ void wndl_record_say_summary(const struct wndl_record_options *options,
     say_cut(options, t->cut);
     wndl_record_say_modules(result, options->verbose);
     wndl_record_tables_say(result, other <= 0 && result->left == 0);
+    say_kept_tables(result->trouble_with_kept);
     say_discarded(result->discarded);
     if (result->unwritten != 0)
         wndl_cli_note("%" PRIu64

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/code/binaries.h"
 
+#include "cfi/cfi.h"
 #include "collect/code/call_file.h"
 #include "collect/code/made_tables.h"
 #include "collect/code/table_maker.h"
@@ -8,12 +9,15 @@
 #include "obj/core/object.h"
 #include "os/file.h"
 #include "os/process_memory.h"
+#include "unwind/table/table.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { VDSO_MAX = 64 * 1024, SEGMENTS_MAX = 64 };
 
@@ -28,6 +32,8 @@ bool wndl_binaries_init(struct wndl_binaries *binaries, const char *tables,
     binaries->maker = NULL;
     binaries->made = 0;
     binaries->call_files = NULL;
+    binaries->kept = NULL;
+    binaries->has_trouble = false;
     wndl_arena_init(&binaries->arena, wndl_mem_libc());
     wndl_vec_init(
         &binaries->all, &binaries->arena, sizeof(struct wndl_binary *));
@@ -53,26 +59,23 @@ struct place {
     struct wndl_binary_identity identity;
 };
 
-/* False if it is no regular file. */
-static bool identify(const char *path, struct wndl_binary_identity *identity)
+static void identify(
+    struct wndl_binary_identity *identity, const struct stat *s)
 {
-    struct stat s;
-    if (stat(path, &s) != 0 || !S_ISREG(s.st_mode))
-        return false;
-    *identity = (struct wndl_binary_identity){
-        .device = s.st_dev,
-        .inode = s.st_ino,
-        .size = (uint64_t)s.st_size,
-        .seconds = (uint64_t)s.st_mtim.tv_sec,
-        .nanoseconds = (uint64_t)s.st_mtim.tv_nsec,
-    };
-    return true;
+    identity->device = s->st_dev;
+    identity->inode = s->st_ino;
+    identity->size = (uint64_t)s->st_size;
+    identity->seconds = (uint64_t)s->st_mtim.tv_sec;
+    identity->nanoseconds = (uint64_t)s->st_mtim.tv_nsec;
 }
 
 static bool is_same_file(struct place *place, uint64_t inode)
 {
-    return identify(place->open, &place->identity) &&
-           place->identity.inode == inode;
+    struct stat s;
+    if (stat(place->open, &s) != 0 || !S_ISREG(s.st_mode) || s.st_ino != inode)
+        return false;
+    identify(&place->identity, &s);
+    return true;
 }
 
 /*
@@ -157,6 +160,7 @@ static bool take_object(struct wndl_binaries *binaries,
     binary->unwind_table =
         wndl_unwind_table_copy(arena, object, binary->path, binaries->tables);
     binary->made_table = (struct wndl_bytes){0};
+    binary->may_lack_rules = false;
     if (binary->unwind_table.bytes.size == 0) {
         binary->made_table =
             wndl_made_table_of(object, binaries->debug_dirs, arena);
@@ -186,12 +190,133 @@ struct wndl_binary *wndl_binaries_of_bytes(
     return taken ? binary : NULL;
 }
 
-/* A table that a user has made has all that it is to have. */
-static bool may_lack_rules(const struct wndl_binary *binary)
+/* ---- tables from code */
+
+void wndl_binaries_follow_code(struct wndl_binaries *binaries, const char *kept)
 {
-    return binary->machine == EM_X86_64 &&
-           binary->unwind_table.bytes.data == binary->made_table.data;
+    binaries->maker = wndl_table_maker_new(binaries->debug_dirs);
+    binaries->kept = kept;
 }
+
+static void note_trouble(struct wndl_binaries *binaries,
+    enum wndl_status status, const struct wndl_error *err)
+{
+    if (status == WNDL_OK || status == WNDL_NOT_FOUND || binaries->has_trouble)
+        return;
+    binaries->has_trouble = true;
+    binaries->trouble = *err;
+}
+
+/* Where its table is kept; what it has by now is one of .debug_frame. */
+static void find_kept(const struct wndl_binaries *binaries,
+    const struct wndl_binary *binary, struct wndl_kept_table *kept)
+{
+    const struct wndl_kept_facts facts = {
+        .build_id = binary->build_id,
+        .size = binary->identity.size,
+        .has_debug_frame = binary->made_table.size != 0,
+    };
+    wndl_kept_table_of(kept, binaries->kept, &facts);
+}
+
+static void take_table(struct wndl_binary *binary, struct wndl_bytes table)
+{
+    binary->may_lack_rules = false;
+    if (table.size == 0)
+        return;
+    binary->made_table = table;
+    binary->unwind_table.bytes = table;
+}
+
+static bool is_for(const struct wndl_binary *binary, struct wndl_bytes bytes)
+{
+    struct wndl_table table;
+    return bytes.size == 0 ||
+           (wndl_table_open(bytes, &table, NULL) == WNDL_OK &&
+               wndl_table_is_for(
+                   &table, binary->machine, binary->build_id, NULL) == WNDL_OK);
+}
+
+/*
+ * Takes the kept table, if there is one. A table that a user has made has all
+ * that it is to have.
+ */
+static void recall_table(
+    struct wndl_binaries *binaries, struct wndl_binary *binary)
+{
+    struct wndl_kept_table kept;
+    struct wndl_bytes table = {0};
+    struct wndl_error err = {0};
+    binary->may_lack_rules =
+        binaries->maker != NULL && binary->machine == EM_X86_64 &&
+        binary->unwind_table.bytes.data == binary->made_table.data;
+    if (!binary->may_lack_rules)
+        return;
+    find_kept(binaries, binary, &kept);
+    const enum wndl_status status =
+        wndl_kept_table_read(&kept, &binaries->arena, &table, &err);
+    note_trouble(binaries, status, &err);
+    if (status == WNDL_OK && is_for(binary, table))
+        take_table(binary, table);
+}
+
+bool wndl_binaries_want(
+    struct wndl_binaries *binaries, struct wndl_binary *binary)
+{
+    struct wndl_kept_table kept;
+    struct wndl_file file;
+    if (binaries->maker == NULL || !binary->may_lack_rules)
+        return false;
+    binary->may_lack_rules = false;
+    if (!wndl_binary_open_again(binary, &file))
+        return false;
+    find_kept(binaries, binary, &kept);
+    const struct wndl_table_order order = {&file, binary->path, binary, &kept};
+    wndl_table_maker_add(binaries->maker, &order);
+    return true;
+}
+
+static void take_made(
+    struct wndl_binaries *binaries, struct wndl_table_made *made)
+{
+    const struct wndl_bytes table = {made->table.data, made->table.size};
+    struct wndl_bytes copy = {0};
+    if (table.size != 0)
+        copy.data = (const uint8_t *)wndl_arena_copy(
+            &binaries->arena, table.data, table.size);
+    copy.size = copy.data == NULL ? 0 : table.size;
+    take_table(made->owner, copy);
+    note_trouble(binaries, made->status, &made->err);
+    binaries->made += copy.size != 0;
+    wndl_buf_free(&made->table);
+}
+
+void wndl_binaries_take_made(struct wndl_binaries *binaries)
+{
+    struct wndl_table_made made;
+    while (binaries->maker != NULL &&
+           wndl_table_maker_next(binaries->maker, &made))
+        take_made(binaries, &made);
+}
+
+bool wndl_binaries_have_all(const struct wndl_binaries *binaries)
+{
+    return binaries->maker == NULL || wndl_table_maker_is_idle(binaries->maker);
+}
+
+void wndl_binaries_wait(const struct wndl_binaries *binaries, uint64_t ns)
+{
+    if (binaries->maker != NULL)
+        wndl_table_maker_wait(binaries->maker, ns);
+}
+
+void wndl_binaries_rest(struct wndl_binaries *binaries)
+{
+    if (binaries->maker != NULL)
+        wndl_table_maker_rest(binaries->maker);
+}
+
+/* ---- opening files */
 
 static struct wndl_binary *open_file(
     struct wndl_binaries *binaries, const struct place *place)
@@ -201,20 +326,14 @@ static struct wndl_binary *open_file(
         return NULL;
     struct wndl_binary *binary =
         wndl_binaries_of_bytes(binaries, file.bytes, place->name);
-    if (binary != NULL && binaries->maker != NULL && may_lack_rules(binary))
-        wndl_table_maker_add(binaries->maker, &file, binary->path, binary);
     wndl_file_close(&file);
-    return binary;
-}
-
-static void note_opened(struct wndl_binaries *binaries,
-    struct wndl_binary *binary, const struct place *place)
-{
-    if (binary == NULL || binary->opened != NULL)
-        return;
+    if (binary == NULL)
+        return NULL;
     binary->opened =
         wndl_arena_copy(&binaries->arena, place->open, strlen(place->open));
     binary->identity = place->identity;
+    recall_table(binaries, binary);
+    return binary;
 }
 
 /* The kernel's own, in memory only. */
@@ -230,44 +349,6 @@ static struct wndl_binary *read_vdso(struct wndl_binaries *binaries, pid_t pid,
         return NULL;
     return wndl_binaries_of_bytes(
         binaries, (struct wndl_bytes){bytes, size}, vdso);
-}
-
-/* ---- tables that come later */
-
-void wndl_binaries_follow_code(struct wndl_binaries *binaries)
-{
-    binaries->maker = wndl_table_maker_new(binaries->debug_dirs);
-}
-
-static void take_table(struct wndl_binaries *binaries,
-    struct wndl_binary *binary, struct wndl_bytes table)
-{
-    const char *copy = table.size == 0 ? NULL
-                                       : wndl_arena_copy(&binaries->arena,
-                                             table.data, table.size);
-    if (copy == NULL)
-        return;
-    binary->made_table = (struct wndl_bytes){(const uint8_t *)copy, table.size};
-    binary->unwind_table.bytes = binary->made_table;
-    binaries->made++;
-}
-
-void wndl_binaries_take_made(struct wndl_binaries *binaries)
-{
-    struct wndl_buf table;
-    void *owner;
-    while (binaries->maker != NULL &&
-           wndl_table_maker_next(binaries->maker, &owner, &table)) {
-        take_table(
-            binaries, owner, (struct wndl_bytes){table.data, table.size});
-        wndl_buf_free(&table);
-    }
-}
-
-void wndl_binaries_rest(struct wndl_binaries *binaries)
-{
-    if (binaries->maker != NULL)
-        wndl_table_maker_rest(binaries->maker);
 }
 
 /* ---- the cache */
@@ -320,7 +401,6 @@ static struct wndl_binary *get_file(struct wndl_binaries *binaries, pid_t pid,
         find(binaries, key, sizeof place.identity + size, &is_new);
     if (found != NULL && is_new)
         *found = open_file(binaries, &place);
-    note_opened(binaries, found == NULL ? NULL : *found, &place);
     return found == NULL ? NULL : *found;
 }
 
@@ -349,15 +429,19 @@ struct wndl_binary *wndl_binaries_find(const struct wndl_binaries *binaries,
 bool wndl_binary_open_again(
     const struct wndl_binary *binary, struct wndl_file *file)
 {
-    struct wndl_binary_identity now;
-    if (binary->opened == NULL ||
-        wndl_file_open(binary->opened, file, NULL) != WNDL_OK)
+    struct wndl_binary_identity now = {0};
+    struct stat s;
+    const int fd = binary->opened == NULL
+                       ? -1
+                       : open(binary->opened, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
         return false;
-    if (identify(binary->opened, &now) &&
-        memcmp(&now, &binary->identity, sizeof now) == 0)
-        return true;
-    wndl_file_close(file);
-    return false;
+    if (fstat(fd, &s) == 0)
+        identify(&now, &s);
+    const bool is_open = memcmp(&now, &binary->identity, sizeof now) == 0 &&
+                         wndl_file_of_descriptor(fd, file, NULL) == WNDL_OK;
+    close(fd);
+    return is_open;
 }
 
 struct wndl_remote_module wndl_binary_module(
@@ -378,6 +462,44 @@ struct wndl_remote_module wndl_binary_module(
         .table_text = binary->unwind_table.text,
         .table_text_size = binary->unwind_table.text_size,
     };
+}
+
+static struct wndl_cfi_section section_of(
+    const struct wndl_binary_section *section)
+{
+    return (struct wndl_cfi_section){
+        .bytes = section->bytes,
+        .addr = section->svma,
+        .data_base = section->svma,
+        .address_size = 8,
+    };
+}
+
+/* Only asked about x86-64. */
+static bool has_fde(const struct wndl_binary *binary, uint64_t svma)
+{
+    const struct wndl_cfi_section frame = section_of(&binary->eh_frame);
+    const struct wndl_cfi_section hdr = section_of(&binary->eh_frame_hdr);
+    struct wndl_fde fde;
+    uint64_t offset;
+    if (hdr.bytes.size == 0)
+        return wndl_fde_scan(&frame, svma, &fde, NULL) == WNDL_OK;
+    return wndl_eh_frame_hdr_find(&hdr, &frame, svma, &offset) == WNDL_OK &&
+           wndl_fde_parse(&frame, offset, &fde, NULL, NULL) == WNDL_OK &&
+           svma >= fde.start && svma < fde.end;
+}
+
+static bool is_in_table(struct wndl_bytes bytes, uint64_t svma)
+{
+    struct wndl_table table;
+    return bytes.size != 0 && wndl_table_open(bytes, &table, NULL) == WNDL_OK &&
+           wndl_table_find(&table, svma) != WNDL_TABLE_NONE;
+}
+
+bool wndl_binary_has_rules(const struct wndl_binary *binary, uint64_t svma)
+{
+    return has_fde(binary, svma) ||
+           is_in_table(binary->unwind_table.bytes, svma);
 }
 
 bool wndl_binary_bias(const struct wndl_binary *binary,

@@ -48,6 +48,8 @@ struct wndl_binary {
     size_t code_count;
     uint16_t machine; /* EM_* */
     uint32_t image;   /* its index in the recording + 1; 0: not announced */
+    /* code without rules may get some from itself, and does not yet */
+    bool may_lack_rules;
 };
 
 /* The binary of an image; NULL: it is not known. */
@@ -68,6 +70,9 @@ struct wndl_binaries {
     struct wndl_call_file *call_files; /* the last one that was opened */
     struct wndl_map calls;             /* answers of calls.h, by hash */
     struct wndl_vec by_image; /* struct wndl_image_binary, of a recording */
+    const char *kept; /* folder where tables from code are kept, or NULL */
+    struct wndl_error trouble; /* the first one with that folder */
+    bool has_trouble;
 };
 
 /*
@@ -79,13 +84,28 @@ bool wndl_binaries_init(struct wndl_binaries *binaries, const char *tables,
 void wndl_binaries_free(struct wndl_binaries *binaries);
 
 /*
- * From now on, code without rules gets some from its code: a table that comes
- * later (table_maker.h). Not if memory is out.
+ * From now on, code without rules gets some from its code: a table that was
+ * kept in the folder `kept` (table_cache.h; borrowed, may be NULL), or one that
+ * is made once it is wanted (table_maker.h). Not if memory is out.
  */
-void wndl_binaries_follow_code(struct wndl_binaries *binaries);
+void wndl_binaries_follow_code(
+    struct wndl_binaries *binaries, const char *kept);
+
+/*
+ * Orders a table for a binary, once. False if there will be none, or none that
+ * has not come.
+ */
+bool wndl_binaries_want(
+    struct wndl_binaries *binaries, struct wndl_binary *binary);
 
 /* Gives binaries the tables that were finished meanwhile. */
 void wndl_binaries_take_made(struct wndl_binaries *binaries);
+
+/* Whether no ordered table is still to come. */
+bool wndl_binaries_have_all(const struct wndl_binaries *binaries);
+
+/* Waits until an ordered table is there, for `ns` at most. */
+void wndl_binaries_wait(const struct wndl_binaries *binaries, uint64_t ns);
 
 /* Before fork(): table_maker.h. */
 void wndl_binaries_rest(struct wndl_binaries *binaries);
@@ -128,6 +148,9 @@ bool wndl_binary_open_again(
 /* The binary as a module of walks. It borrows the binary. */
 struct wndl_remote_module wndl_binary_module(
     const struct wndl_binary *binary, uint64_t bias);
+
+/* Whether call frame information or a table covers the code at `svma`. */
+bool wndl_binary_has_rules(const struct wndl_binary *binary, uint64_t svma);
 
 /*
  * Sets *bias to the address at which the mapping puts svma 0. False if the

@@ -7,13 +7,10 @@
 #include "unwind_tables/table/table.h"
 
 #include <elf.h>
-#include <stdio.h>
 #include <string.h>
 
 /* A process waits meanwhile: about a second for so much on this machine. */
 enum { DEBUG_FRAME_MAX = 128 * 1024 * 1024 };
-
-enum { MAPS_ROOM = 64 * 1024, PROC_PATH = 32 };
 
 /* ---- making */
 
@@ -62,13 +59,6 @@ struct wndl_bytes wndl_made_table_of(struct wndl_object *object,
 
 /* ---- giving */
 
-struct giving {
-    struct wndl_made_tables *given;
-    struct wndl_shm *shm;
-    struct wndl_binaries *binaries;
-    struct wndl_binaries_user user;
-};
-
 /* A binary that gets a larger table later gets another row. */
 static bool has_it(const struct wndl_made_tables *given,
     const struct wndl_binary *binary, uint64_t bias)
@@ -81,18 +71,17 @@ static bool has_it(const struct wndl_made_tables *given,
     return false;
 }
 
-static void give(
-    struct giving *g, const struct wndl_binary *binary, uint64_t bias)
+static void give(struct wndl_made_tables *given, struct wndl_shm *shm,
+    const struct wndl_binary *binary, uint64_t bias)
 {
-    struct wndl_made_tables *given = g->given;
     const struct wndl_bytes table = binary->made_table;
     const uint64_t room =
         (table.size + WNDL_TABLE_ALIGN - 1) & ~(uint64_t)(WNDL_TABLE_ALIGN - 1);
     if (has_it(given, binary, bias) || given->count == WNDL_SHM_MADE ||
         room > WNDL_SHM_MADE_BYTES - given->bytes)
         return;
-    memcpy(g->shm->made_bytes + given->bytes, table.data, table.size);
-    g->shm->made[given->count] = (struct wndl_shm_made){
+    memcpy(shm->made_bytes + given->bytes, table.data, table.size);
+    shm->made[given->count] = (struct wndl_shm_made){
         .start = binary->start + bias,
         .end = binary->end + bias,
         .bias = bias,
@@ -103,31 +92,14 @@ static void give(
     given->all[given->count].bias = bias;
     given->bytes += (uint32_t)room;
     given->count++;
-    atomic_store_explicit(
-        &g->shm->made_count, given->count, memory_order_release);
-}
-
-static bool take_mapping(void *context, const struct wndl_mapping *mapping)
-{
-    struct giving *g = context;
-    uint64_t bias;
-    if (!mapping->executable)
-        return true;
-    const struct wndl_binary *binary =
-        wndl_binaries_get(g->binaries, g->user, mapping);
-    if (binary != NULL && binary->made_table.size != 0 &&
-        wndl_binary_bias(binary, mapping, &bias))
-        give(g, binary, bias);
-    return true;
+    atomic_store_explicit(&shm->made_count, given->count, memory_order_release);
 }
 
 void wndl_made_tables_give(struct wndl_made_tables *given, struct wndl_shm *shm,
-    struct wndl_binaries *binaries, const struct wndl_binaries_user *user)
+    const struct wndl_made_for *code)
 {
-    struct giving giving = {given, shm, binaries, *user};
-    uint8_t room[MAPS_ROOM];
-    char path[PROC_PATH];
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)user->pid);
-    (void)wndl_maps_each(
-        path, (struct wndl_bytes){room, sizeof room}, take_mapping, &giving);
+    for (size_t i = 0; i < code->count; i++) {
+        if (code->binaries[i]->made_table.size != 0)
+            give(given, shm, code->binaries[i], code->modules[i].bias);
+    }
 }

@@ -11,9 +11,9 @@
 #include "base/bytes.h"
 #include "rec/shm.h"
 
+#include <windlass/unwind.h>
+
 struct wndl_arena;
-struct wndl_binaries;
-struct wndl_binaries_user;
 struct wndl_binary;
 struct wndl_object;
 
@@ -38,11 +38,18 @@ struct wndl_made_tables {
     } all[WNDL_SHM_MADE];
 };
 
+/* The modules that a process maps, and their binaries. */
+struct wndl_made_for {
+    const struct wndl_remote_module *modules;
+    struct wndl_binary *const *binaries;
+    size_t count;
+};
+
 /*
- * Gives a process the tables of all modules that it maps now, except those that
- * it has. A table for which the block has no room is left out.
+ * Gives a process the tables of its modules, except those that it has. A table
+ * for which the block has no room is left out.
  */
 void wndl_made_tables_give(struct wndl_made_tables *given, struct wndl_shm *shm,
-    struct wndl_binaries *binaries, const struct wndl_binaries_user *user);
+    const struct wndl_made_for *code);
 
 #endif

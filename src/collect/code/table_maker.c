@@ -34,6 +34,9 @@ struct job {
     struct wndl_file file;
     struct wndl_buf table;
     bool is_large;
+    struct wndl_kept_table kept;
+    enum wndl_status status; /* of keeping it */
+    struct wndl_error err;
 };
 
 struct list {
@@ -150,6 +153,14 @@ static uint64_t missing_in(
     return is_worth_it(rest, code) ? rest : 0;
 }
 
+/* That there is no table is worth as much. */
+static void keep(struct wndl_table_maker *maker, struct job *job)
+{
+    if (!atomic_load(&maker->stops))
+        job->status = wndl_kept_table_write(&job->kept,
+            (struct wndl_bytes){job->table.data, job->table.size}, &job->err);
+}
+
 /* Makes the table, unless the work is found to be large now. Whether it is. */
 static bool work(struct wndl_table_maker *maker, struct job *job)
 {
@@ -159,9 +170,12 @@ static bool work(struct wndl_table_maker *maker, struct job *job)
         return job->is_large;
     const uint64_t missing = missing_in(maker, object);
     const bool is_large = missing > LARGE;
-    if (missing != 0 && is_large == job->is_large)
+    const bool is_final = is_large == job->is_large;
+    if (missing != 0 && is_final)
         make(maker, object, job);
     wndl_object_close(object);
+    if (is_final)
+        keep(maker, job);
     return is_large;
 }
 
@@ -267,19 +281,30 @@ void wndl_table_maker_free(struct wndl_table_maker *maker)
     wndl_mem_free(wndl_mem_libc(), maker);
 }
 
-void wndl_table_maker_add(struct wndl_table_maker *maker,
-    struct wndl_file *file, const char *path, void *owner)
+static struct job *new_job(
+    struct wndl_table_maker *maker, const struct wndl_table_order *order)
 {
     struct job *job = wndl_mem_zalloc(wndl_mem_libc(), sizeof *job);
+    if (job == NULL)
+        return NULL;
+    job->owner = order->owner;
+    job->path = order->path;
+    job->file = *order->file;
+    if (order->kept != NULL)
+        job->kept = *order->kept;
+    wndl_buf_init(&job->table, &maker->mem);
+    *order->file = (struct wndl_file){0};
+    return job;
+}
+
+void wndl_table_maker_add(
+    struct wndl_table_maker *maker, const struct wndl_table_order *order)
+{
+    struct job *job = new_job(maker, order);
     if (job == NULL) {
-        wndl_file_close(file);
+        wndl_file_close(order->file);
         return;
     }
-    job->owner = owner;
-    job->path = path;
-    job->file = *file;
-    wndl_buf_init(&job->table, &maker->mem);
-    *file = (struct wndl_file){0};
     pthread_mutex_lock(&maker->lock);
     put(&maker->quick, job);
     pthread_cond_broadcast(&maker->changed);
@@ -288,7 +313,7 @@ void wndl_table_maker_add(struct wndl_table_maker *maker,
 }
 
 bool wndl_table_maker_next(
-    struct wndl_table_maker *maker, void **owner, struct wndl_buf *table)
+    struct wndl_table_maker *maker, struct wndl_table_made *made)
 {
     pthread_mutex_lock(&maker->lock);
     const bool waits = maker->quick.first != NULL || maker->large.first != NULL;
@@ -298,17 +323,26 @@ bool wndl_table_maker_next(
         start_thread(maker);
     if (job == NULL)
         return false;
-    *owner = job->owner;
-    *table = job->table;
+    *made =
+        (struct wndl_table_made){job->owner, job->table, job->status, job->err};
     wndl_buf_init(&job->table, &maker->mem);
     free_job(job);
     return true;
 }
 
-static bool is_busy(const struct wndl_table_maker *maker)
+/* Under the lock. */
+static bool is_working(const struct wndl_table_maker *maker)
 {
-    return maker->quick.first != NULL ||
-           (maker->now != NULL && !maker->now->is_large);
+    return maker->quick.first != NULL || maker->large.first != NULL ||
+           maker->now != NULL;
+}
+
+bool wndl_table_maker_is_idle(struct wndl_table_maker *maker)
+{
+    pthread_mutex_lock(&maker->lock);
+    const bool is_idle = !is_working(maker) && maker->done.first == NULL;
+    pthread_mutex_unlock(&maker->lock);
+    return is_idle;
 }
 
 void wndl_table_maker_wait(struct wndl_table_maker *maker, uint64_t ns)
@@ -318,7 +352,8 @@ void wndl_table_maker_wait(struct wndl_table_maker *maker, uint64_t ns)
         (time_t)(end / NS_PER_S), (long)(end % NS_PER_S)};
     int why = 0;
     pthread_mutex_lock(&maker->lock);
-    while (why == 0 && maker->runs && is_busy(maker))
+    while (why == 0 && maker->runs && maker->done.first == NULL &&
+           is_working(maker))
         why = pthread_cond_timedwait(&maker->changed, &maker->lock, &until);
     pthread_mutex_unlock(&maker->lock);
 }

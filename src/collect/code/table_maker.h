@@ -9,11 +9,29 @@
 #define WNDL_COLLECT_CODE_TABLE_MAKER_H
 
 #include "base/buf.h"
+#include "collect/code/table_cache.h"
 #include "os/file.h"
 
 #include <stdint.h>
 
 struct wndl_table_maker;
+
+/* A binary for which a table is wanted. */
+struct wndl_table_order {
+    struct wndl_file *file; /* is taken over, also when memory is out */
+    const char *path;       /* borrowed until the table comes */
+    void *owner;            /* comes back with the table */
+    /* NULL, or where the result is kept for later; it is copied */
+    const struct wndl_kept_table *kept;
+};
+
+/* A finished table. It is empty if none is needed, or none could be made. */
+struct wndl_table_made {
+    void *owner;
+    struct wndl_buf table;
+    enum wndl_status status; /* not OK: it could not be kept */
+    struct wndl_error err;
+};
 
 /*
  * A maker without a thread, which its first binary starts. Borrows the folders
@@ -24,21 +42,21 @@ struct wndl_table_maker *wndl_table_maker_new(const char *const *debug_dirs);
 /* Ends the work that has begun, and closes all files. NULL is ignored. */
 void wndl_table_maker_free(struct wndl_table_maker *maker);
 
-/*
- * Hands the file of a binary over, also when memory is out: then there will be
- * no table. `path` is borrowed until then; `owner` comes back with the table.
- */
-void wndl_table_maker_add(struct wndl_table_maker *maker,
-    struct wndl_file *file, const char *path, void *owner);
+/* Orders a table. When memory is out, there will be none. */
+void wndl_table_maker_add(
+    struct wndl_table_maker *maker, const struct wndl_table_order *order);
 
 /*
- * Moves the next finished table to the caller. It is empty if the binary needs
- * none, or if none could be made. False if nothing has been finished since.
+ * Moves the next finished table to the caller. False if nothing has been
+ * finished since.
  */
 bool wndl_table_maker_next(
-    struct wndl_table_maker *maker, void **owner, struct wndl_buf *table);
+    struct wndl_table_maker *maker, struct wndl_table_made *made);
 
-/* Waits for the binaries that take little time, for `ns` at most. */
+/* Whether each order has come back. */
+bool wndl_table_maker_is_idle(struct wndl_table_maker *maker);
+
+/* Waits until a table is finished, or all are, for `ns` at most. */
 void wndl_table_maker_wait(struct wndl_table_maker *maker, uint64_t ns);
 
 /*

@@ -187,11 +187,15 @@ static void open_recording(struct wndl_collector *c)
         .binaries = &c->run.binaries,
         .is_alone = is_outside(r),
     };
+    wndl_lost_shared_init(&c->run.lost, &c->run.recording, &c->run.totals);
     c->run.has_binaries =
         wndl_binaries_init(&c->run.binaries, r->tables, r->debug_dirs);
     if (c->run.has_binaries &&
         (r->unwind == WNDL_UNWIND_AUTO || r->unwind == WNDL_UNWIND_SCAN))
-        wndl_binaries_follow_code(&c->run.binaries);
+        wndl_binaries_follow_code(&c->run.binaries, r->kept_tables);
+    if (c->run.has_binaries)
+        wndl_lost_shared_begin(
+            &c->run.lost, &c->run.binaries, r->unwind, r->max_frames);
     if (r->offcpu_interval != 0 && c->run.has_binaries)
         c->processes.offcpu = wndl_offcpu_shared_new(&watched);
 }
@@ -559,6 +563,7 @@ enum wndl_status wndl_collector_finish(
 {
     wndl_attachment_take(c->processes.attachment, true);
     wndl_processes_end_all(&c->processes);
+    wndl_lost_finish(&c->run.lost);
     wndl_attachment_close(&c->attachment);
     wndl_unrecorded_end(&c->unrecorded);
     const struct wndl_recording_done done = {
@@ -602,6 +607,9 @@ void wndl_collector_result(
         .discarded = c->discarded,
         .unwritten = unwritten_of(&c->run.recording),
         .tables = c->run.request.tables,
+        .trouble_with_kept = c->run.has_binaries && c->run.binaries.has_trouble
+                                 ? &c->run.binaries.trouble
+                                 : NULL,
         .images = c->run.recording.announced.data,
         .image_count = c->run.recording.announced.len,
         .totals =
@@ -639,6 +647,7 @@ void wndl_collector_free(struct wndl_collector *c)
     wndl_attachment_close(&c->attachment);
     wndl_recording_free(&c->run.recording);
     wndl_offcpu_shared_free(c->processes.offcpu);
+    wndl_lost_shared_free(&c->run.lost);
     if (c->run.has_binaries)
         wndl_binaries_free(&c->run.binaries);
     close_if_open(c->run.file);

@@ -41,6 +41,7 @@ struct wndl_collector_request {
     char threads[WNDL_SHM_PATTERNS]; /* as in struct wndl_go */
     char tables[WNDL_SHM_TABLES];    /* as in struct wndl_shm */
     const char *const *debug_dirs;   /* as in obj/find/debugfile.h; borrowed */
+    const char *kept_tables; /* as in collect/code/binaries.h; borrowed */
     struct wndl_collector_engine engine;     /* NONE: no CPU samples */
     struct wndl_collector_heap_request heap; /* `sites` is filled in */
 };
@@ -70,6 +71,8 @@ struct wndl_collector_result {
     struct wndl_collector_totals totals;
     struct wndl_offcpu_totals offcpu;
     const char *tables; /* as in the request */
+    /* NULL, or why the folder of `kept_tables` is of no use */
+    const struct wndl_error *trouble_with_kept;
     const struct wndl_recording_image *images;
     size_t image_count;
     struct wndl_collector_unrecorded unrecorded[WNDL_COLLECTOR_NAMED];

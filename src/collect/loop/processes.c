@@ -665,8 +665,10 @@ void wndl_processes_drain(struct wndl_processes *all)
     uint32_t count = 0;
     wndl_attachment_take(all->attachment, false);
     wndl_processes_end_gone(all);
-    if (all->run->has_binaries)
+    if (all->run->has_binaries) {
         wndl_binaries_take_made(&all->run->binaries);
+        wndl_lost_take_tables(&all->run->lost);
+    }
     for (struct wndl_process_entry *l = all->first; l != NULL; l = next) {
         next = l->next;
         if (l->process == NULL || l->process->gone)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* processes_each: what is done to, or asked of, each process of the list. */
 #include "collect/loop/attachment.h"
+#include "collect/loop/processes.h"
+#include "collect/offcpu/code.h"
 #include "collect/proc/proc.h"
 #include "os/clock.h"
 
@@ -132,15 +134,30 @@ uint32_t wndl_processes_running(const struct wndl_processes *all)
     return count;
 }
 
+/* The process's modules; NULL if they are not known. */
+static const struct wndl_offcpu_code *look_at_code(
+    struct wndl_processes *all, struct wndl_collector_process *p)
+{
+    const struct wndl_lost_owner owner = {p->index, p->pid, p->shm};
+    const bool is_new = p->lost == NULL;
+    const bool has_changed = is_new || p->module_count > p->modules_given;
+    if (is_new)
+        p->lost = wndl_lost_new(&all->run->lost, &owner);
+    return p->lost == NULL ? NULL : wndl_lost_look(p->lost, has_changed);
+}
+
 void wndl_processes_give_tables(
     struct wndl_processes *all, struct wndl_collector_process *p)
 {
-    const struct wndl_binaries_user user = {p->pid, p->machine};
+    const struct wndl_offcpu_code *code =
+        p->emulated || !all->run->has_binaries ? NULL : look_at_code(all, p);
     p->modules_given = p->module_count;
     p->made_given = all->run->binaries.made;
-    if (!all->run->has_binaries || p->emulated)
+    if (code == NULL)
         return;
-    wndl_made_tables_give(&p->made, p->shm, &all->run->binaries, &user);
+    const struct wndl_made_for given = {
+        code->modules, code->binaries, code->count};
+    wndl_made_tables_give(&p->made, p->shm, &given);
     wndl_plain_learn(&all->plain, p, all->run->binaries.made);
 }
 

@@ -19,6 +19,7 @@ struct wndl_run {
     struct wndl_loop loop;
     struct wndl_spawn spawn; /* the command */
     struct wndl_binaries binaries;
+    struct wndl_lost_shared lost;
     bool has_binaries; /* memory sufficed for their cache */
     int status;        /* the command's, as from waitpid(2) */
     bool ended;        /* the command has ended */

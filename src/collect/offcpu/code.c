@@ -201,6 +201,17 @@ bool wndl_offcpu_code_refresh(struct wndl_offcpu_code *code,
     return is_new;
 }
 
+void wndl_offcpu_code_renew(struct wndl_offcpu_code *code)
+{
+    for (size_t i = 0; i < code->count; i++) {
+        struct wndl_remote_module *m = &code->modules[i];
+        const struct wndl_remote_module now =
+            wndl_binary_module(code->binaries[i], m->bias);
+        m->table = now.table;
+        m->table_size = now.table_size;
+    }
+}
+
 size_t wndl_offcpu_code_find(
     const struct wndl_offcpu_code *code, uint64_t address)
 {

@@ -63,16 +63,23 @@ uint32_t wndl_offcpu_tree_node(struct wndl_offcpu_tree *tree, uint32_t parent,
     return (uint32_t)tree->nodes.len;
 }
 
+/* Nodes [first, first + count) of the tree, whose numbers begin after `before`.
+ */
+struct part {
+    uint32_t type; /* of the chunk */
+    uint32_t before, first, count;
+};
+
 static void write_nodes(const struct wndl_offcpu_tree *tree,
-    struct wndl_recording *recording, uint32_t process, uint32_t count)
+    struct wndl_recording *recording, uint32_t process, const struct part *part)
 {
     struct wndl_node_list list;
-    const struct wndl_fields_stak head = {process, tree->written + 1};
-    wndl_recording_nodes(&list, recording, tree->chunk, &head, count);
-    for (uint32_t n = tree->written + 1; n <= tree->written + count; n++) {
+    const struct wndl_fields_stak head = {process, part->before + part->first};
+    wndl_recording_nodes(&list, recording, part->type, &head, part->count);
+    for (uint32_t n = part->first; n < part->first + part->count; n++) {
         const struct node *node = node_at(tree, n);
         const struct wndl_fields_node fields = {
-            .parent = node->parent,
+            .parent = node->parent == 0 ? 0 : part->before + node->parent,
             .flags = node->frame.flags,
             .image = node->frame.image,
             .address = (int64_t)node->frame.address,
@@ -82,15 +89,31 @@ static void write_nodes(const struct wndl_offcpu_tree *tree,
     wndl_node_list_finish(&list);
 }
 
+/* The next nodes of those that begin with `first`. */
+static uint32_t part_size(const struct wndl_offcpu_tree *tree, uint32_t first)
+{
+    const uint32_t count = (uint32_t)tree->nodes.len + 1 - first;
+    return count < NODES_PER_CHUNK ? count : NODES_PER_CHUNK;
+}
+
 void wndl_offcpu_tree_write(struct wndl_offcpu_tree *tree,
     struct wndl_recording *recording, uint32_t process)
 {
     while (tree->written < tree->nodes.len) {
-        uint32_t count = (uint32_t)tree->nodes.len - tree->written;
-        if (count > NODES_PER_CHUNK)
-            count = NODES_PER_CHUNK;
-        write_nodes(tree, recording, process, count);
-        tree->written += count;
+        struct part part = {tree->chunk, 0, tree->written + 1, 0};
+        part.count = part_size(tree, part.first);
+        write_nodes(tree, recording, process, &part);
+        tree->written += part.count;
+    }
+}
+
+void wndl_offcpu_tree_append(const struct wndl_offcpu_tree *tree,
+    struct wndl_recording *recording, uint32_t process, uint32_t before)
+{
+    struct part part = {WNDL_CHUNK_STAK, before, 1, 0};
+    for (; part.first <= tree->nodes.len; part.first += part.count) {
+        part.count = part_size(tree, part.first);
+        write_nodes(tree, recording, process, &part);
     }
 }
 

@@ -42,9 +42,16 @@ void wndl_offcpu_tree_free(struct wndl_offcpu_tree *tree);
 uint32_t wndl_offcpu_tree_node(struct wndl_offcpu_tree *tree, uint32_t parent,
     const struct wndl_offcpu_frame *frame);
 
-/* Writes the new nodes. */
+/* Writes the new nodes as nodes of the second stack tree. */
 void wndl_offcpu_tree_write(struct wndl_offcpu_tree *tree,
     struct wndl_recording *recording, uint32_t process);
+
+/*
+ * Writes all nodes as further ones of the first stack tree, which has `before`
+ * nodes; none was written before.
+ */
+void wndl_offcpu_tree_append(const struct wndl_offcpu_tree *tree,
+    struct wndl_recording *recording, uint32_t process, uint32_t before);
 
 /* ---- spans */
 

@@ -9,7 +9,8 @@
 /* A SAMP chunk being collected. */
 struct batch {
     struct wndl_buf bytes;
-    uint64_t time;
+    uint64_t time; /* the first delta counts from here */
+    uint64_t last; /* of its last sample */
     uint32_t count;
 };
 
@@ -30,23 +31,42 @@ static void put_batch(struct wndl_collector_process *p,
     batch->count = 0;
 }
 
+/* Whether the sample waits for its stack. */
+static bool keep_sample(struct wndl_collector_process *p,
+    const struct wndl_collector_ring *ring, const struct wndl_event *event,
+    uint32_t node)
+{
+    const struct wndl_lost_sample sample = {
+        .time = ring->time,
+        .cpu = event->cpu,
+        .thread = ring->thread,
+        .node = node,
+        .end = wndl_callers_end(p, node, event->end % WNDL_WALK_END_COUNT),
+    };
+    return event->copy != 0 && p->lost != NULL &&
+           wndl_lost_keep(p->lost, &sample, event->copy);
+}
+
 static void add_sample(struct wndl_collector_process *p,
     struct wndl_collector_ring *ring, const struct wndl_event *event,
     struct batch *batch)
 {
-    if (batch->count == 0)
-        batch->time = ring->time;
-    ring->time += event->time;
     const uint32_t node = event->node <= p->nodes ? event->node : 0;
+    if (batch->count == 0)
+        batch->time = batch->last = ring->time;
+    ring->time += event->time;
+    if (keep_sample(p, ring, event, node))
+        return;
     const uint8_t end =
         wndl_callers_end(p, node, event->end % WNDL_WALK_END_COUNT);
     const struct wndl_fields_sample sample = {
-        .time = event->time,
+        .time = ring->time - batch->last,
         .cpu = event->cpu,
         .node = node,
         .end = end,
     };
     wndl_put_sample(&batch->bytes, &sample);
+    batch->last = ring->time;
     batch->count++;
     p->totals->ends[end]++;
     p->totals->cpu += event->cpu;
@@ -180,6 +200,8 @@ void wndl_collector_process_drain(struct wndl_collector_process *p, bool last)
         return;
     if (wndl_collector_process_is_intact(p))
         take_rings(p, last);
+    if (p->lost != NULL)
+        wndl_lost_try(p->lost);
     if (p->heap != NULL && !last)
         wndl_collector_heap_drain(p);
 }

@@ -197,6 +197,7 @@ void wndl_collector_process_free(struct wndl_collector_process *p)
         close(p->event_fd);
     if (p->shm != NULL)
         munmap(p->shm, wndl_shm_size(p->tree.max_nodes));
+    wndl_lost_free(p->lost);
     wndl_collector_heap_free(p->heap);
     wndl_collector_threads_free(&p->threads);
     wndl_unlisted_code_free(&p->unlisted);
@@ -340,6 +341,9 @@ void wndl_collector_process_end(
         sum_up(p, lost);
     }
     wndl_collector_process_put_samples(p);
+    if (p->lost != NULL)
+        wndl_lost_end(p->lost, p->nodes);
+    p->lost = NULL;
     if (p->offcpu != NULL)
         wndl_offcpu_end(p->offcpu, wndl_clock_monotonic_ns());
     p->offcpu = NULL;

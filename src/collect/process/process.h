@@ -15,6 +15,7 @@
 #include "collect/offcpu/offcpu.h"
 #include "collect/offcpu/threads.h"
 #include "collect/process/heap.h"
+#include "collect/process/lost.h"
 #include "rec/event.h"
 #include "rec/shm.h"
 #include "wndl/write.h"
@@ -90,6 +91,7 @@ struct wndl_collector_process {
     char *directory;
     struct wndl_collector_threads threads;
     struct wndl_unlisted_code unlisted;
+    struct wndl_lost *lost;         /* NULL: no lost stacks are kept */
     struct wndl_offcpu *offcpu;     /* NULL: blocked threads are not read */
     struct wndl_attached *attached; /* NULL: no perf events from outside */
     uint64_t dropped;               /* samples from outside that had no room */

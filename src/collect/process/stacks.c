@@ -176,6 +176,8 @@ static void look_for_changes(struct wndl_collector_process *p)
     uint32_t come = atomic_load(&p->shm->modules_come);
     if (come != p->modules_come && p->offcpu != NULL)
         wndl_offcpu_modules_changed(p->offcpu);
+    if (come != p->modules_come && p->lost != NULL)
+        wndl_lost_modules_changed(p->lost);
     p->modules_come = come;
 }
 
@@ -240,11 +242,47 @@ static void place_unlisted(
     }
 }
 
+static uint64_t how_of(uint64_t key)
+{
+    return key >> WNDL_KEY_HOW_SHIFT & 7;
+}
+
+static uint64_t is_interrupted(uint64_t key)
+{
+    return key >> WNDL_KEY_INTERRUPTED_SHIFT & 1;
+}
+
 static uint64_t flags_of(uint64_t key, bool checks)
 {
-    uint64_t interrupted = key >> WNDL_KEY_INTERRUPTED_SHIFT & 1;
-    uint64_t how = key >> WNDL_KEY_HOW_SHIFT & 7;
-    return interrupted | how << 1 | (uint64_t)checks << WNDL_NODE_CHECKS_SHIFT;
+    return is_interrupted(key) | how_of(key) << 1 |
+           (uint64_t)checks << WNDL_NODE_CHECKS_SHIFT;
+}
+
+/*
+ * Whether the node's caller was found by rules. The outermost one has no
+ * caller: it may be where the walk was lost.
+ */
+static bool has_rules(
+    const struct wndl_collector_process *p, const struct wndl_stacknode *node)
+{
+    struct wndl_stacknode caller;
+    return node->key == 0 ||
+           (node->parent != 0 &&
+               (!wndl_stackreader_get(&p->tree, node->parent, &caller) ||
+                   how_of(caller.key) == WNDL_HOW_CFI));
+}
+
+/* Makes binaries wanted whose code was met without rules. */
+static void look_for_holes(struct wndl_collector_process *p,
+    const struct placed *nodes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && p->lost != NULL; i++) {
+        const struct wndl_stacknode *node = &nodes[i].node;
+        const uint64_t address =
+            node->key & ((UINT64_C(1) << WNDL_KEY_INTERRUPTED_SHIFT) - 1);
+        if (!has_rules(p, node))
+            wndl_lost_meet(p->lost, address - !is_interrupted(node->key));
+    }
 }
 
 static struct wndl_placed_node placed_of(const struct placed *of)
@@ -320,6 +358,7 @@ static void take_nodes(
     uint32_t count;
     while ((count = read_nodes(p, nodes, end, last)) != 0) {
         place_unlisted(p, nodes, count);
+        look_for_holes(p, nodes, count);
         put_nodes(p, nodes, count);
         p->nodes += count;
     }

@@ -6,6 +6,7 @@
 #include "rt/arch/own_stack.h"
 #include "rt/core/rt.h"
 #include "rt/sample/events.h"
+#include "rt/sample/keep_stack.h"
 #include "rt/walk/jit_lists.h"
 #include "rt/walk/jit_registry.h"
 #include "rt/walk/unwind_tables.h"
@@ -135,9 +136,12 @@ static enum wndl_loss record(
     count_frames(&stack);
     event->end = (uint8_t)stack.walk.end; /* the collector checks guesses */
     enum wndl_loss loss = wndl_rt_tree_add(&t->known, &stack, &event->node);
-    if (loss == 0 && !wndl_rt_event_put(ring_of(t), event))
-        loss = WNDL_LOSS_RING_FULL;
-    return loss;
+    if (loss == 0 && wndl_rt_keeps_stack(event->end))
+        event->copy = wndl_rt_keep_stack(&regs, &stacks[0]);
+    if (loss != 0 || wndl_rt_event_put(ring_of(t), event))
+        return loss;
+    wndl_rt_drop_stack(event->copy);
+    return WNDL_LOSS_RING_FULL;
 }
 
 __asm__(WNDL_RT_CALL_ON);

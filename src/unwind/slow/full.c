@@ -67,6 +67,13 @@ static bool at_program_start(const struct wndl_space *space, uint64_t sp)
            sp + WNDL_START_GAP >= (uintptr_t)__libc_stack_end;
 }
 
+/* The memory above the stack, where the kernel has put argv, has no frame. */
+static bool is_above_stack(const struct wndl_space *space, uint64_t fp)
+{
+    return space->remote == NULL && &__libc_stack_end != NULL &&
+           fp >= (uintptr_t)__libc_stack_end;
+}
+
 enum wndl_walk_end wndl_root_end(const struct wndl_space *space, uint64_t sp)
 {
     return at_program_start(space, sp) ? WNDL_END_COMPLETE : WNDL_END_FP_ROOT;
@@ -223,7 +230,9 @@ static struct wndl_step guess(
     if (!read_link(space, state->sp, state->fp, &caller))
         return ended(WNDL_END_NO_RULE);
     if (caller.pc == 0)
-        return ended(wndl_root_end(space, caller.sp));
+        return ended(is_above_stack(space, state->fp)
+                         ? WNDL_END_FP_ROOT
+                         : wndl_root_end(space, caller.sp));
     if (!is_plausible(space, caller))
         return ended(WNDL_END_NO_RULE);
     /* Walks by frame pointers alone skip callers without one, and say so. */

@@ -14,7 +14,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 # A recorder that is killed leaves its folder behind: let it be in here.
 XDG_RUNTIME_DIR=$work
-export XDG_RUNTIME_DIR
+WINDLASS_TABLE_CACHE=$work/tables
+export XDG_RUNTIME_DIR WINDLASS_TABLE_CACHE
 
 fail() {
     echo "FAILED: $*" >&2

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Code without any rules gets some from itself while it is recorded: that of a
-# program and its libraries from the first sample on, that of a plugin soon after
-# it was loaded; in children too. The code here is too long to be followed to its
-# return by the program's own runtime.
+# program, its libraries and plugins, in children too. Samples that came before
+# the rules are finished afterwards. The code here is too long to be followed to
+# its return by the program's own runtime. Rules are kept for the next recording.
 . "$(dirname "$0")/../lib/record_lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip "not x86-64"
 need gcc
@@ -49,7 +49,7 @@ int main(int count, char **arguments)
     sum += outer(1000000L);
     if (count > 1) {
         void *plugin = dlopen(arguments[1], RTLD_NOW);
-        sum += ((long (*)(long))dlsym(plugin, "plug"))(6000000L);
+        sum += ((long (*)(long))dlsym(plugin, "plug"))(1000000L);
     }
     if (count > 1 && fork() == 0) {
         sum += outer(1000000L);
@@ -66,17 +66,55 @@ record 0 --unwind cfi -r 1000 -- ./main
 grep -q 'main;outer;straight ' folded.txt &&
     fail "main was found without rules: $(cat folded.txt)"
 
+by_code() {
+    complete_above 99.5
+    "$windlass" export -o folded.txt r.wndl 2>/dev/null
+    grep -Eq "^main;_start;.*;main;$1 " folded.txt ||
+        fail "not by rules from code: $(cat folded.txt)"
+    grep -q '^main;straight ' folded.txt && fail "lost: $(cat folded.txt)"
+    return 0
+}
+kept=$(ls tables 2>/dev/null || true)
+[ -z "$kept" ] || fail "--unwind cfi has kept rules: $kept"
 record 0 -r 1000 -- ./main
-complete_above 99.5
-"$windlass" export -o folded.txt r.wndl 2>/dev/null
-grep -Eq '^main;_start;.*;main;outer;straight ' folded.txt ||
-    fail "not by rules from code: $(cat folded.txt)"
+by_code 'outer;straight'
+grep -q 'rules made from code' said && fail "complains: $(cat said)"
+
+# The next one has them from the start.
+kept=$(echo tables/*.wcode)
+[ -s "$kept" ] || fail "no rules were kept"
+record 0 -r 1000 -- ./main
+by_code 'outer;straight'
+grep -q 'frames: .* by CFI, [0-9]* innermost' said ||
+    fail "the kept rules were not used: $(cat said)"
+
+# A damaged file is made anew; a folder of no use costs nothing else.
+echo 'no such rules' >"$kept"
+record 0 -r 1000 -- ./main
+by_code 'outer;straight'
+grep -q "rules made from code are not kept: $work/$kept: not used: it is damaged" \
+    said || fail "says nothing of the damage: $(cat said)"
+record 0 -r 1000 -- ./main
+by_code 'outer;straight'
+grep -q 'rules made from code' said && fail "it was not made anew: $(cat said)"
+WINDLASS_TABLE_CACHE=$work/main
+record 0 -r 1000 -- ./main
+by_code 'outer;straight'
+grep -q 'rules made from code are not kept: .*/main: cannot use this folder' said ||
+    fail "says nothing of the folder: $(cat said)"
+WINDLASS_TABLE_CACHE=
+record 0 -r 1000 -- ./main
+by_code 'outer;straight'
+WINDLASS_TABLE_CACHE=$work/tables
+
+# The frame pointer points to the arguments here, which lead to no root.
+record 0 --unwind fp -r 1000 -- ./main
+if (complete_above 10) 2>/dev/null; then
+    fail "stacks of one frame count as whole"
+fi
 
 record 0 -r 1000 -- ./main ./plugin.so
-complete_above 90
-"$windlass" export -o folded.txt r.wndl 2>/dev/null
-grep -Eq '^main;_start;.*;main;plug ' folded.txt ||
-    fail "not in the plugin: $(cat folded.txt)"
+by_code plug
 
 # Without a build-id and symbols the same.
 strip main

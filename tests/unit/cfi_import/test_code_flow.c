@@ -461,6 +461,82 @@ static void test_lost_register(void **state)
     drop(&f);
 }
 
+/* ---- functions with rules of their own */
+
+CODE(keeps, ".globl keeps_1, keeps_2, keeps_3\n"
+            "mov %rsp,%rcx\n"
+            "and $-16,%rsp\n"
+            "sub $48,%rsp\n"
+            "call keeps_2\n"
+            "keeps_1: mov %rcx,%rsp\n"
+            "ret\n"
+            "keeps_2: mov $4,%eax\n"
+            "1: dec %eax\n"
+            "jz keeps_3\n"
+            "lea (%rdx,%rdx),%rsi\n"
+            "jmp 1b\n"
+            "keeps_3: ret\n")
+PLACE(keeps_1)
+PLACE(keeps_3)
+
+CODE(writes, ".globl writes_1\n"
+             "mov %rsp,%rcx\n"
+             "and $-16,%rsp\n"
+             "sub $48,%rsp\n"
+             "call writes_2\n"
+             "writes_1: mov %rcx,%rsp\n"
+             "ret\n"
+             "writes_2: mov $4,%ecx\n"
+             "ret\n")
+PLACE(writes_1)
+
+/* x264's Hadamard transforms keep the stack pointer in RCX over calls. */
+static void test_callee_that_keeps_a_register(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, keeps, keeps_end);
+    expect(&f, keeps_1, "cx+8 same same");
+    expect(&f, keeps_3, "sp+8 same same");
+    drop(&f);
+    follow(&f, writes, writes_end);
+    expect(&f, writes_1, "no rule");
+    drop(&f);
+}
+
+/* ---- the process's start */
+
+CODE(begins, ".globl begins_1, begins_2\n"
+             "pop %rsi\n"
+             "lea begins_1(%rip),%rdi\n"
+             "call *%rax\n"
+             "hlt\n"
+             ".skip 16, 0xcc\n"
+             "begins_1: push %rbx\n"
+             "begins_2: call *%rax\n"
+             "jmp begins_2\n")
+PLACE(begins_1)
+PLACE(begins_2)
+
+/* Without symbols and a return, main is a function by its address alone. */
+static void test_main_that_does_not_return(void **state)
+{
+    struct followed f;
+    const struct wndl_bytes bytes = {begins, (size_t)(begins_end - begins)};
+    (void)state;
+    f.text = (struct wndl_code_text){.code = {address(begins), bytes},
+        .parts = &f.text.code,
+        .part_count = 1,
+        .start = address(begins)};
+    wndl_arena_init(&f.arena, wndl_mem_libc());
+    assert_true(wndl_code_flow_init(&f.flow, &f.text, &f.arena));
+    wndl_code_flow_scan(&f.flow, address(begins), address(begins_end), false);
+    assert_true(wndl_code_flow_run(&f.flow));
+    expect(&f, begins_1, "sp+8 same same");
+    expect(&f, begins_2, "sp+16 same c-16");
+    drop(&f);
+}
+
 /* ---- bounds */
 
 /* Loops that push, and jumps into the middle of instructions. */
@@ -499,6 +575,8 @@ int main(void)
         cmocka_unit_test(test_several_entries),
         cmocka_unit_test(test_return_address),
         cmocka_unit_test(test_lost_register),
+        cmocka_unit_test(test_callee_that_keeps_a_register),
+        cmocka_unit_test(test_main_that_does_not_return),
         cmocka_unit_test(test_hostile_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

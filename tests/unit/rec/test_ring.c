@@ -129,6 +129,7 @@ static void assert_same(const struct wndl_event *a, const struct wndl_event *b)
     assert_int_equal(a->end, b->end);
     assert_int_equal(a->node, b->node);
     assert_int_equal(a->tid, b->tid);
+    assert_int_equal(a->copy, b->copy);
     assert_true(a->time == b->time && a->cpu == b->cpu);
     assert_string_equal(a->name, b->name);
 }
@@ -138,6 +139,8 @@ static const struct wndl_event events[] = {
     {.kind = WNDL_EVENT_NAME, .time = 1, .name = "fifteen letters"},
     {.kind = WNDL_EVENT_NAME, .time = 1, .name = ""},
     {.kind = WNDL_EVENT_SAMPLE, .end = 7, .node = 1, .time = 0, .cpu = 0},
+    {.kind = WNDL_EVENT_SAMPLE, .end = 7, .node = 1, .copy = 1},
+    {.kind = WNDL_EVENT_SAMPLE, .end = 2, .node = 1, .copy = UINT32_MAX},
     {.kind = WNDL_EVENT_SAMPLE,
         .end = 0,
         .node = UINT32_MAX,

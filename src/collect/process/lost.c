@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/process/lost.h"
+
+#include "collect/offcpu/place.h"
+#include "collect/offcpu/stack.h"
+#include "collect/process/process.h"
+#include "os/clock.h"
+#include "unwind/core/frame.h"
+
+#include <elf.h>
+#include <string.h>
+
+/* Indexes of gregs of x86-64, as <sys/ucontext.h> has them. */
+enum { REG_OF_FP = 10, REG_OF_BX = 11, REG_OF_SP = 15, REG_OF_IP = 16 };
+
+enum {
+    BYTES_MAX = 64 * 1024 * 1024, /* of the copies of all processes */
+    ENDED_MAX = 64,               /* processes that wait */
+    IN_VAIN = 64, /* stacks that stay lost in succession: no more are copied */
+};
+
+static const uint64_t wait_most = 5 * UINT64_C(1000000000); /* ns */
+
+/* A sample that waits, or that has got its stack. */
+struct waiting {
+    struct waiting *next;
+    struct wndl_lost_sample sample;
+    uint32_t made;  /* tables that there were when it was last tried */
+    uint32_t found; /* node of `tree`; 0: it has no stack yet */
+    struct wndl_shm_copy *copy; /* NULL once it has a stack */
+    uint32_t room;              /* bytes of *copy */
+};
+
+struct wndl_lost {
+    struct wndl_lost *next; /* in shared->ended */
+    struct wndl_lost_shared *shared;
+    struct wndl_offcpu_subject subject;
+    struct wndl_shm *shm; /* NULL once the process has ended */
+    uint32_t process, nodes;
+    uint32_t in_vain;
+    uint32_t made; /* tables that the modules of `code` have */
+    struct waiting *first, **end;
+};
+
+/* ---- beginning and end */
+
+void wndl_lost_shared_init(struct wndl_lost_shared *shared,
+    struct wndl_recording *recording, struct wndl_collector_totals *totals)
+{
+    *shared =
+        (struct wndl_lost_shared){.recording = recording, .totals = totals};
+}
+
+void wndl_lost_shared_begin(struct wndl_lost_shared *shared,
+    struct wndl_binaries *binaries, uint32_t unwind, uint32_t max_frames)
+{
+    shared->frames =
+        wndl_mem_zalloc(wndl_mem_libc(), max_frames * sizeof *shared->frames);
+    if (shared->frames == NULL)
+        return;
+    shared->binaries = binaries;
+    shared->max_frames = max_frames;
+    shared->method = unwind == WNDL_UNWIND_SCAN ? WNDL_WALK_ANY | WNDL_WALK_SCAN
+                                                : WNDL_WALK_ANY;
+}
+
+struct wndl_lost *wndl_lost_new(
+    struct wndl_lost_shared *shared, const struct wndl_lost_owner *owner)
+{
+    struct wndl_lost *lost =
+        shared->binaries == NULL
+            ? NULL
+            : wndl_mem_zalloc(wndl_mem_libc(), sizeof *lost);
+    if (lost == NULL)
+        return NULL;
+    lost->shared = shared;
+    lost->shm = owner->shm;
+    lost->process = owner->process;
+    lost->end = &lost->first;
+    lost->subject = (struct wndl_offcpu_subject){
+        .pid = owner->pid, .recording = shared->recording};
+    wndl_offcpu_code_init(&lost->subject.code, owner->pid);
+    wndl_offcpu_tree_init(&lost->subject.tree, WNDL_CHUNK_STAK);
+    atomic_store(
+        &lost->shm->wants_copies, lost->subject.code.machine == EM_X86_64 &&
+                                      shared->binaries->maker != NULL);
+    return lost;
+}
+
+static void free_copy(struct wndl_lost_shared *shared, struct waiting *w)
+{
+    if (w->copy != NULL)
+        shared->bytes -= w->room;
+    wndl_mem_free(wndl_mem_libc(), w->copy);
+    w->copy = NULL;
+}
+
+void wndl_lost_free(struct wndl_lost *lost)
+{
+    struct waiting *next;
+    if (lost == NULL)
+        return;
+    for (struct waiting *w = lost->first; w != NULL; w = next) {
+        next = w->next;
+        free_copy(lost->shared, w);
+        wndl_mem_free(wndl_mem_libc(), w);
+    }
+    wndl_offcpu_code_free(&lost->subject.code);
+    wndl_offcpu_tree_free(&lost->subject.tree);
+    wndl_mem_free(wndl_mem_libc(), lost);
+}
+
+void wndl_lost_shared_free(struct wndl_lost_shared *shared)
+{
+    for (struct wndl_lost *next; shared->ended != NULL; shared->ended = next) {
+        next = shared->ended->next;
+        wndl_lost_free(shared->ended);
+    }
+    wndl_mem_free(wndl_mem_libc(), shared->frames);
+    shared->frames = NULL;
+}
+
+/* ---- code without rules */
+
+const struct wndl_offcpu_code *wndl_lost_look(
+    struct wndl_lost *lost, bool has_changed)
+{
+    struct wndl_offcpu_code *code = &lost->subject.code;
+    code->is_stale |= has_changed;
+    (void)wndl_offcpu_code_refresh(code, lost->shared->binaries,
+        lost->subject.pid, wndl_clock_monotonic_ns());
+    if (lost->made != lost->shared->binaries->made)
+        wndl_offcpu_code_renew(code);
+    lost->made = lost->shared->binaries->made;
+    return code;
+}
+
+void wndl_lost_modules_changed(struct wndl_lost *lost)
+{
+    lost->subject.code.is_stale = true;
+}
+
+void wndl_lost_meet(struct wndl_lost *lost, uint64_t address)
+{
+    const struct wndl_offcpu_code *code = &lost->subject.code;
+    size_t at = wndl_offcpu_code_find(code, address);
+    if (at == code->count || code->is_stale)
+        at = wndl_offcpu_code_find(wndl_lost_look(lost, false), address);
+    if (at == code->count || !code->binaries[at]->may_lack_rules ||
+        wndl_binary_has_rules(
+            code->binaries[at], address - code->modules[at].bias) ||
+        !wndl_binaries_want(lost->shared->binaries, code->binaries[at]))
+        return;
+    lost->in_vain = 0;
+    if (lost->shm != NULL)
+        atomic_store(&lost->shm->wants_copies, 1);
+}
+
+/* ---- writing */
+
+static void write_sample(struct wndl_lost *lost,
+    const struct wndl_lost_sample *sample, uint32_t node, uint32_t end)
+{
+    struct wndl_collector_totals *totals = lost->shared->totals;
+    const struct wndl_fields_sample fields = {
+        .cpu = sample->cpu, .node = node, .end = end};
+    struct wndl_buf bytes;
+    wndl_buf_init(&bytes, wndl_mem_libc());
+    wndl_put_sample(&bytes, &fields);
+    const struct wndl_recording_series series = {
+        .thread = sample->thread,
+        .time = sample->time,
+        .count = 1,
+        .bytes = {bytes.data, bytes.size},
+    };
+    if (!bytes.failed)
+        wndl_recording_series(
+            lost->shared->recording, WNDL_CHUNK_SAMP, &series);
+    wndl_buf_free(&bytes);
+    totals->samples++;
+    totals->ends[end % WNDL_WALK_END_COUNT]++;
+    totals->cpu += sample->cpu;
+}
+
+/* Writes the samples, once their tree is. */
+static void write_found(struct wndl_lost *lost)
+{
+    wndl_offcpu_tree_append(&lost->subject.tree, lost->shared->recording,
+        lost->process, lost->nodes);
+    for (const struct waiting *w = lost->first; w != NULL; w = w->next) {
+        if (w->found != 0)
+            write_sample(
+                lost, &w->sample, lost->nodes + w->found, w->sample.end);
+        else
+            write_sample(lost, &w->sample, w->sample.node, w->sample.end);
+    }
+}
+
+/* ---- keeping */
+
+static struct wndl_shm_copy *copy_out(
+    const struct wndl_shm_copy *from, uint32_t *room)
+{
+    const uint32_t size = from->size, below = from->below;
+    if (size > WNDL_SHM_COPY_BYTES || below >= size)
+        return NULL;
+    *room = (uint32_t)offsetof(struct wndl_shm_copy, bytes) + size;
+    struct wndl_shm_copy *copy = wndl_mem_zalloc(wndl_mem_libc(), *room);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, from, *room);
+    copy->size = size; /* the process may have written there since */
+    copy->below = below;
+    return copy;
+}
+
+static void append(struct wndl_lost *lost,
+    const struct wndl_lost_sample *sample, struct wndl_shm_copy *copy,
+    uint32_t room)
+{
+    struct waiting *w = wndl_mem_zalloc(wndl_mem_libc(), sizeof *w);
+    if (w == NULL) {
+        wndl_mem_free(wndl_mem_libc(), copy);
+        write_sample(lost, sample, sample->node, sample->end);
+        return;
+    }
+    *w = (struct waiting){
+        .sample = *sample, .made = UINT32_MAX, .copy = copy, .room = room};
+    lost->shared->bytes += room;
+    *lost->end = w;
+    lost->end = &w->next;
+}
+
+bool wndl_lost_keep(struct wndl_lost *lost,
+    const struct wndl_lost_sample *sample, uint32_t copy)
+{
+    uint32_t room;
+    if (copy == 0 || copy > WNDL_SHM_COPIES || lost->shm == NULL ||
+        atomic_load_explicit(&lost->shm->copy_states[copy - 1],
+            memory_order_acquire) != WNDL_COPY_WHOLE)
+        return false;
+    struct wndl_shm_copy *own =
+        lost->shared->bytes >= BYTES_MAX
+            ? NULL
+            : copy_out(&lost->shm->copies[copy - 1], &room);
+    atomic_store_explicit(&lost->shm->copy_states[copy - 1], WNDL_COPY_FREE,
+        memory_order_release);
+    if (own == NULL)
+        return false;
+    append(lost, sample, own, room);
+    return true;
+}
+
+/* ---- walking again */
+
+struct reading {
+    const struct wndl_lost *lost;
+    const struct wndl_shm_copy *copy;
+};
+
+/* Other memory than the stack's is code, as far as it is still there. */
+static bool read_copy(void *context, uint64_t address, void *to, size_t size)
+{
+    const struct reading *r = context;
+    const struct wndl_shm_copy *copy = r->copy;
+    const struct wndl_offcpu_code *code = &r->lost->subject.code;
+    const uint64_t start = copy->gregs[REG_OF_SP] - copy->below;
+    const uint64_t at = address - start;
+    if (at < copy->size && size <= copy->size - at) {
+        memcpy(to, copy->bytes + at, size);
+        return true;
+    }
+    return r->lost->shm != NULL &&
+           wndl_offcpu_code_find(code, address) < code->count &&
+           wndl_process_read(r->lost->subject.pid, address, to, size) == size;
+}
+
+static void walk_copy(struct wndl_lost *lost, const struct wndl_shm_copy *copy,
+    struct wndl_walk *walk)
+{
+    struct reading reading = {lost, copy};
+    const struct wndl_offcpu_code *code = &lost->subject.code;
+    const struct wndl_remote remote = {
+        .read = read_copy,
+        .context = &reading,
+        .modules = code->modules,
+        .module_count = code->count,
+        .machine = code->machine,
+    };
+    const struct wndl_regs regs = {
+        .ip = copy->gregs[REG_OF_IP],
+        .sp = copy->gregs[REG_OF_SP],
+        .fp = copy->gregs[REG_OF_FP],
+        .bx = copy->gregs[REG_OF_BX],
+        .valid = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP | WNDL_REG_BX,
+        .gregs = copy->gregs,
+    };
+    *walk = (struct wndl_walk){.frames = lost->shared->frames,
+        .max_frames = lost->shared->max_frames,
+        .method = lost->shared->method};
+    wndl_unwind_remote(&remote, &regs, walk);
+}
+
+/* Whether the stack has been found. */
+static bool try_one(struct wndl_lost *lost, struct waiting *w)
+{
+    struct wndl_walk walk;
+    w->made = lost->shared->binaries->made;
+    walk_copy(lost, w->copy, &walk);
+    wndl_offcpu_walk_check(lost->shared->binaries, &lost->subject.code, &walk);
+    const enum wndl_walk_end end = wndl_walk_sure_end(&walk);
+    if (end != WNDL_END_COMPLETE && end != WNDL_END_TRUNCATED)
+        return false;
+    w->found = wndl_offcpu_walk_node(&lost->subject.code, &lost->subject.tree,
+        lost->subject.recording, &walk);
+    if (w->found == 0)
+        return false;
+    w->sample.end = end;
+    free_copy(lost->shared, w);
+    lost->in_vain = 0;
+    return true;
+}
+
+/* Writes the sample as it was. */
+static void give_up(struct wndl_lost *lost, struct waiting *w)
+{
+    write_sample(lost, &w->sample, w->sample.node, w->sample.end);
+    free_copy(lost->shared, w);
+    wndl_mem_free(wndl_mem_libc(), w);
+    if (++lost->in_vain >= IN_VAIN && lost->shm != NULL)
+        atomic_store(&lost->shm->wants_copies, 0);
+}
+
+void wndl_lost_try(struct wndl_lost *lost)
+{
+    const bool is_last = wndl_binaries_have_all(lost->shared->binaries);
+    struct waiting **link = &lost->first;
+    if (lost->first != NULL)
+        (void)wndl_lost_look(lost, false);
+    while (*link != NULL) {
+        struct waiting *w = *link;
+        const bool is_found =
+            w->found != 0 ||
+            (w->made != lost->shared->binaries->made && try_one(lost, w));
+        if (is_found || !is_last) {
+            link = &w->next;
+            continue;
+        }
+        *link = w->next;
+        give_up(lost, w);
+    }
+    lost->end = link;
+}
+
+/* ---- ended processes */
+
+static bool waits(const struct wndl_lost *lost)
+{
+    const struct waiting *w = lost->first;
+    while (w != NULL && w->found != 0)
+        w = w->next;
+    return w != NULL;
+}
+
+static void close_lost(struct wndl_lost *lost)
+{
+    write_found(lost);
+    wndl_lost_free(lost);
+}
+
+static uint32_t count_ended(const struct wndl_lost_shared *shared)
+{
+    uint32_t count = 0;
+    for (const struct wndl_lost *l = shared->ended; l != NULL; l = l->next)
+        count++;
+    return count;
+}
+
+void wndl_lost_end(struct wndl_lost *lost, uint32_t nodes)
+{
+    wndl_lost_try(lost);
+    lost->shm = NULL;
+    lost->nodes = nodes;
+    if (!waits(lost) || count_ended(lost->shared) >= ENDED_MAX) {
+        close_lost(lost);
+        return;
+    }
+    lost->next = lost->shared->ended;
+    lost->shared->ended = lost;
+}
+
+void wndl_lost_take_tables(struct wndl_lost_shared *shared)
+{
+    struct wndl_lost **link = &shared->ended;
+    while (*link != NULL) {
+        struct wndl_lost *lost = *link;
+        wndl_lost_try(lost);
+        if (waits(lost)) {
+            link = &lost->next;
+            continue;
+        }
+        *link = lost->next;
+        close_lost(lost);
+    }
+}
+
+void wndl_lost_finish(struct wndl_lost_shared *shared)
+{
+    const uint64_t until = wndl_clock_monotonic_ns() + wait_most;
+    uint64_t now;
+    if (shared->binaries == NULL)
+        return;
+    wndl_binaries_take_made(shared->binaries);
+    wndl_lost_take_tables(shared);
+    while (shared->ended != NULL && (now = wndl_clock_monotonic_ns()) < until) {
+        wndl_binaries_wait(shared->binaries, until - now);
+        wndl_binaries_take_made(shared->binaries);
+        wndl_lost_take_tables(shared);
+    }
+    for (struct wndl_lost *next; shared->ended != NULL; shared->ended = next) {
+        next = shared->ended->next;
+        close_lost(shared->ended);
+    }
+}
