@@ -121,7 +121,8 @@ enum wndl_sampler {
     WNDL_SAMPLER_TIMERS = 3,
     WNDL_SAMPLER_OUTSIDE = 4,
     WNDL_SAMPLER_COUNTED = 5, /* instructions, under Valgrind: 1 ns each */
-    WNDL_SAMPLERS = 6,
+    WNDL_SAMPLER_COPIES = 6,  /* perf events with copies of stacks */
+    WNDL_SAMPLERS = 7,
 };
 
 /* Reasons why samples are missing: docs/formats/wndl.md, PEND. */

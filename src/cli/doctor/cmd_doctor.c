@@ -130,6 +130,13 @@ static void write_json(struct wndl_buf *out, const struct wndl_doctor *d)
     wndl_buf_text(out, "]}\n");
 }
 
+static int say_lack(const struct wndl_doctor *d)
+{
+    char text[300];
+    return wndl_cli_error(
+        "this is not all: %s", wndl_error_text(&d->lack, text, sizeof text));
+}
+
 static int run(const void *parsed, struct wndl_operands operands)
 {
     const struct doctor_options *o = parsed;
@@ -151,6 +158,8 @@ static int run(const void *parsed, struct wndl_operands operands)
     if (!written)
         return wndl_cli_error(
             "cannot write standard output: %s", strerror(errno));
+    if (d.lack.status != WNDL_OK)
+        return say_lack(&d);
     return works(&d) && (!o->whole_stacks || has_whole_stacks(&d))
                ? WNDL_EXIT_OK
                : WNDL_EXIT_FAILURE;

@@ -368,6 +368,8 @@ void wndl_unrecorded_look(struct wndl_unrecorded *all)
 {
     uint64_t now = wndl_clock_monotonic_ns();
     uint64_t cpu = wndl_clock_thread_cpu_ns();
+    if (all->processes->attachment != NULL)
+        return;
     if (all->run->request.only_first && all->run->totals.processes != 0)
         return;
     if (now >= all->regard) {

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "collect/proc/proc.h"
+#include "collect/process/attached.h"
 #include "os/clock.h"
 
 #include <errno.h>
@@ -197,6 +198,7 @@ void wndl_collector_process_free(struct wndl_collector_process *p)
     wndl_collector_threads_free(&p->threads);
     wndl_unlisted_code_free(&p->unlisted);
     wndl_buf_free(&p->guessed);
+    wndl_collector_process_detach(p);
     wndl_mem_free(mem, p->executable);
     wndl_mem_free(mem, p->directory);
     wndl_mem_free(mem, p->command);
@@ -334,6 +336,7 @@ void wndl_collector_process_end(
                                            : WNDL_SNAPSHOT_END);
         sum_up(p, lost);
     }
+    wndl_collector_process_put_samples(p);
     if (p->offcpu != NULL)
         wndl_offcpu_end(p->offcpu, wndl_clock_monotonic_ns());
     p->offcpu = NULL;

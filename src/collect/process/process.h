@@ -33,6 +33,7 @@ struct wndl_collector_totals {
     uint64_t ends[WNDL_WALK_END_COUNT];
     uint64_t lost[WNDL_LOSS_REASONS];
     uint64_t frames_by[WNDL_FRAMES_BY];
+    uint64_t cut; /* stacks longer than the copies that samples have */
     uint64_t interrupted_calls;
     uint64_t damaged; /* impossible contents, which were given up */
     struct wndl_collector_heap_totals heap;
@@ -48,6 +49,8 @@ struct wndl_collector_ring {
     uint32_t tid;
     uint32_t thread; /* index in the recording, of `tid` */
 };
+
+struct wndl_attached;
 
 struct wndl_collector_process {
     struct wndl_recording *recording;
@@ -87,6 +90,7 @@ struct wndl_collector_process {
     struct wndl_collector_threads threads;
     struct wndl_unlisted_code unlisted;
     struct wndl_offcpu *offcpu;        /* NULL: blocked threads are not read */
+    struct wndl_attached *attached;    /* NULL: no perf events from outside */
     struct wndl_collector_heap *heap;  /* NULL: the heap is not recorded */
     uint32_t images[WNDL_SHM_MODULES]; /* index + 1; 0: not announced */
     struct wndl_collector_ring rings[WNDL_SHM_THREADS];

@@ -84,6 +84,7 @@ static void put_sampling(const struct wndl_text *t)
         [WNDL_SAMPLER_PERF] = "perf task clock",
         [WNDL_SAMPLER_CPU_TIMERS] = "thread CPU timers",
         [WNDL_SAMPLER_TIMERS] = "thread timers",
+        [WNDL_SAMPLER_COPIES] = "perf task clock from outside",
     };
     const struct wndl_profile *p = t->r->symbolized->profile;
     char text[WNDL_NUMBER_SIZE];
@@ -207,8 +208,9 @@ static void guessed_and_truncated(
     }
     if (q->truncated != 0 && p->max_frames != 0) {
         wndl_text_label(t, "");
-        wndl_buf_printf(t->out, "truncated: %s (deeper than %u frames)\n",
-            wndl_text_number(q->truncated, text), p->max_frames);
+        wndl_buf_printf(t->out, "truncated: %s (deeper than %u frames%s)\n",
+            wndl_text_number(q->truncated, text), p->max_frames,
+            p->engine == WNDL_SAMPLER_COPIES ? ", or than --stack-size" : "");
     }
 }
 
