@@ -146,6 +146,36 @@ grep -q 'its checksum is wrong; it is replaced' errors ||
 same "fix after a damaged file" plain got
 quiet "the file that was written anew"
 
+# ---- another binary's answers, whole but under this one's name
+echo 'int main(void) { return 0; }' >other.c
+gcc -g -Wl,--build-id other.c -o other
+nm other | sed -n 's/^\([0-9a-f]*\) T main$/0x\1/p' |
+    "$windlass" sym -e other --cache kept-other >/dev/null
+for file in kept-fix/*; do
+    cat kept-other/* >"$file"
+done
+"$windlass" fix --inlines --cache kept-fix stack >got 2>errors
+same "fix with another binary's answers" plain got
+grep -q 'it is replaced' errors || fail "another binary's answers are not told of"
+"$windlass" fix --inlines --cache kept-fix stack >got 2>errors
+same "fix after another binary's answers" plain got
+quiet "the file that was written anew after that"
+
+# ---- no room for a file
+full() {
+    (
+        ulimit -f 1
+        trap '' XFSZ
+        exec "$windlass" fix --inlines --cache kept-full stack
+    )
+}
+full 2>/dev/null | cat >got
+same "fix without room for a file" plain got
+[ -z "$(ls kept-full 2>/dev/null)" ] || fail "a part of a file is kept"
+full 2>&1 >/dev/null | cat >errors
+grep -q -- '--cache: kept-full' errors ||
+    fail "that there is no room is not told of: $(cat errors)"
+
 # ---- several at once
 rm -rf kept-fix
 split -n l/6 stack part.
