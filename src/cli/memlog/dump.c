@@ -161,7 +161,7 @@ int wndl_memlog_dump(
         .path = path,
         .write = write_recording,
         .context = &dump,
-        .open_with = "windlass export -f firefox",
+        .open_with = "windlass view or windlass export -f firefox",
     };
     return wndl_output_write(&output);
 }

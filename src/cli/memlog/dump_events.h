@@ -16,7 +16,7 @@ struct wndl_dump {
     uint64_t left_out;     /* events that have no place */
 };
 
-/* For a `d` whose other members are set. Its arena is for the caller to free. */
+/* For a `d` whose other members are set. The caller frees its arena. */
 void wndl_dump_init(struct wndl_dump *d);
 
 /* Time of the writer, CLOCK_MONOTONIC, for ns since 1970. */
