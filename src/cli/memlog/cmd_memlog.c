@@ -59,8 +59,8 @@ static const struct wndl_option option_table[] = {
         "of run and watch: log mappings of at least SIZE", WNDL_OPT_SIZE,
         offsetof(struct memlog_options, above)},
     {0, "interval", "SECONDS", NULL, "0.1", NULL,
-        "of run and watch: read processes every SECONDS, or as seldom as 1 % "
-        "of a CPU allows",
+        "of run and watch: read processes every SECONDS, or as seldom as "
+        "0.25 % or 1 % of a CPU allows",
         WNDL_OPT_REAL, offsetof(struct memlog_options, interval)},
     {0, "all", NULL, NULL, NULL, NULL, "watch all processes that one can see",
         WNDL_OPT_FLAG, offsetof(struct memlog_options, all)},
