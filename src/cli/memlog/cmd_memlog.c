@@ -196,6 +196,10 @@ static void note_losses(const struct wndl_event_process *p)
         wndl_cli_note("%s[%" PRIu32 "]: the rate of its clock is not known; "
                       "the order of its events is",
             p->name, p->process);
+    if (p->set_back != 0)
+        wndl_cli_note("%s[%" PRIu32 "]: the clock was set back by %.1f s "
+                      "meanwhile; events from before and after it are mixed",
+            p->name, p->process, (double)p->set_back / 1e9);
     for (size_t i = 0; i < p->types.len; i++) {
         const struct wndl_event_type *type = wndl_vec_at(&p->types, i);
         if (type->kept_back != 0)
