@@ -8,7 +8,9 @@
 #define WNDL_COLLECT_CODE_BINARIES_H
 
 #include "base/intern.h"
+#include "base/map.h"
 #include "collect/code/unwind_tables.h"
+#include "os/file.h"
 #include "os/maps.h"
 
 #include <sys/types.h>
@@ -23,12 +25,20 @@ struct wndl_binary_segment {
     uint64_t svma, file_offset, file_size;
 };
 
+/* The fields of stat(2) that identify a file. */
+struct wndl_binary_identity {
+    uint64_t device, inode, size, seconds, nanoseconds;
+};
+
 /* A binary. It lives as long as the cache. */
 struct wndl_binary {
     char *path; /* as the kernel reports it */
     /* where it was found first, which may be in /proc; NULL: in memory only */
     char *opened;
-    uint64_t start, end; /* svma, of the whole image */
+    struct wndl_binary_identity identity; /* of that */
+    struct wndl_bytes contents; /* borrowed by the caller's leave, or empty */
+    struct wndl_call_file *call_file; /* call_file.h; NULL: not yet */
+    uint64_t start, end;              /* svma, of the whole image */
     struct wndl_bytes build_id;
     struct wndl_binary_section eh_frame, eh_frame_hdr;
     struct wndl_unwind_table unwind_table;
@@ -40,15 +50,24 @@ struct wndl_binary {
     uint32_t image;   /* its index in the recording + 1; 0: not announced */
 };
 
+/* The binary of an image; NULL: it is not known. */
+struct wndl_image_binary {
+    struct wndl_binary *binary;
+    bool is_searched;
+};
+
 struct wndl_binaries {
     struct wndl_arena arena;
     /* the fields of stat(2) that identify a file, and its path */
     struct wndl_intern keys;
     struct wndl_vec all; /* struct wndl_binary *, by id of the key */
     const char *tables;  /* attached unwind tables: as in struct wndl_shm */
-    const char *const *debug_dirs;  /* as in obj/find/debugfile.h */
-    struct wndl_table_maker *maker; /* NULL: no rules are made from code */
-    uint32_t made;                  /* number of tables that it has made */
+    const char *const *debug_dirs;     /* as in obj/find/debugfile.h */
+    struct wndl_table_maker *maker;    /* NULL: no rules are made from code */
+    uint32_t made;                     /* number of tables that it has made */
+    struct wndl_call_file *call_files; /* the last one that was opened */
+    struct wndl_map calls;             /* answers of calls.h, by hash */
+    struct wndl_vec by_image; /* struct wndl_image_binary, of a recording */
 };
 
 /*
@@ -91,6 +110,20 @@ struct wndl_binary *wndl_binaries_get(struct wndl_binaries *binaries,
  */
 struct wndl_binary *wndl_binaries_of_bytes(
     struct wndl_binaries *binaries, struct wndl_bytes bytes, const char *name);
+
+/*
+ * The binary of that build-id, or, if there is none, without one and with that
+ * path. NULL if the cache has none.
+ */
+struct wndl_binary *wndl_binaries_find(const struct wndl_binaries *binaries,
+    const char *path, struct wndl_bytes build_id);
+
+/*
+ * Opens the file of the binary once more. False if it is in memory only, or if
+ * another file is there by now.
+ */
+bool wndl_binary_open_again(
+    const struct wndl_binary *binary, struct wndl_file *file);
 
 /* The binary as a module of walks. It borrows the binary. */
 struct wndl_remote_module wndl_binary_module(

@@ -11,12 +11,13 @@ struct node {
     uint32_t next; /* older node of the same hash, 0: none */
 };
 
-void wndl_offcpu_tree_init(struct wndl_offcpu_tree *tree)
+void wndl_offcpu_tree_init(struct wndl_offcpu_tree *tree, uint32_t chunk)
 {
     wndl_arena_init(&tree->arena, wndl_mem_libc());
     wndl_vec_init(&tree->nodes, &tree->arena, sizeof(struct node));
     wndl_map_init(&tree->heads, &tree->arena);
     tree->written = 0;
+    tree->chunk = chunk;
 }
 
 void wndl_offcpu_tree_free(struct wndl_offcpu_tree *tree)
@@ -67,7 +68,7 @@ static void write_nodes(const struct wndl_offcpu_tree *tree,
 {
     struct wndl_node_list list;
     const struct wndl_fields_stak head = {process, tree->written + 1};
-    wndl_recording_nodes(&list, recording, WNDL_CHUNK_OSTK, &head, count);
+    wndl_recording_nodes(&list, recording, tree->chunk, &head, count);
     for (uint32_t n = tree->written + 1; n <= tree->written + count; n++) {
         const struct node *node = node_at(tree, n);
         const struct wndl_fields_node fields = {

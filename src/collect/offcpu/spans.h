@@ -28,10 +28,11 @@ struct wndl_offcpu_tree {
     struct wndl_vec nodes; /* by number - 1 */
     struct wndl_map heads; /* hash -> newest node with it */
     uint32_t written;
+    uint32_t chunk; /* the type of chunk that has the nodes: OSTK, or STAK */
 };
 
-/* Makes an empty tree; frees it. */
-void wndl_offcpu_tree_init(struct wndl_offcpu_tree *tree);
+/* Makes an empty tree, for that type of chunk; frees it. */
+void wndl_offcpu_tree_init(struct wndl_offcpu_tree *tree, uint32_t chunk);
 void wndl_offcpu_tree_free(struct wndl_offcpu_tree *tree);
 
 /*

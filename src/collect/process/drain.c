@@ -4,7 +4,7 @@
  * them, then the samples that refer to those. The program writes what a sample
  * needs before the sample, so the collector reads in the opposite order.
  */
-#include "collect/process/process.h"
+#include "collect/process/callers.h"
 
 /* A SAMP chunk being collected. */
 struct batch {
@@ -37,11 +37,13 @@ static void add_sample(struct wndl_collector_process *p,
     if (batch->count == 0)
         batch->time = ring->time;
     ring->time += event->time;
-    uint8_t end = event->end % WNDL_WALK_END_COUNT;
+    const uint32_t node = event->node <= p->nodes ? event->node : 0;
+    const uint8_t end =
+        wndl_callers_end(p, node, event->end % WNDL_WALK_END_COUNT);
     const struct wndl_fields_sample sample = {
         .time = event->time,
         .cpu = event->cpu,
-        .node = event->node <= p->nodes ? event->node : 0,
+        .node = node,
         .end = end,
     };
     wndl_put_sample(&batch->bytes, &sample);

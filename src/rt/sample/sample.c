@@ -133,7 +133,7 @@ static enum wndl_loss record(
     };
     wndl_unwind_resume(t->walks, &regs, stacks, count, &stack);
     count_frames(&stack);
-    event->end = (uint8_t)wndl_walk_sure_end(&stack.walk);
+    event->end = (uint8_t)stack.walk.end; /* the collector checks guesses */
     enum wndl_loss loss = wndl_rt_tree_add(&t->known, &stack, &event->node);
     if (loss == 0 && !wndl_rt_event_put(ring_of(t), event))
         loss = WNDL_LOSS_RING_FULL;
