@@ -160,6 +160,7 @@ const char *wndl_unrecorded_text(unsigned reason)
         "made by a bare clone()",
         "with the recorder of another version of windlass",
         "windlass did not answer in time",
+        "a child of vfork() that started no program",
     };
     return texts[reason < sizeof texts / sizeof texts[0] ? reason : 0];
 }

@@ -187,6 +187,8 @@ struct wndl_heap {
     char text[WNDL_HEAP_TEXT]; /* name of the snapshot */
 
     struct wndl_heap_stripe stripe[WNDL_HEAP_STRIPES];
+    /* Growths have pages of their own, which do not exist in most processes. */
+    uint8_t unused[704];
     struct wndl_heap_growth growths[WNDL_HEAP_GROWTHS]; /* hashed by node */
     struct wndl_heap_wrong wrongs[WNDL_HEAP_WRONGS];    /* filled from the
                                                          * start */
@@ -271,6 +273,7 @@ static inline uint32_t wndl_heap_nodes_beside(uint32_t sites, bool is_limited)
 _Static_assert(sizeof(struct wndl_heap_site) == 24 &&
                    offsetof(struct wndl_heap, stripe) == 320 &&
                    sizeof(struct wndl_heap_stripe) == 192 &&
+                   offsetof(struct wndl_heap, growths) == 4096 &&
                    offsetof(struct wndl_heap_stripe, reallocs) == 64 &&
                    sizeof(struct wndl_heap_count) == 64 &&
                    sizeof(struct wndl_heap_leaks) == 16 &&

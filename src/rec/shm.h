@@ -16,7 +16,8 @@
  *
  * It then shuts its end of the socket for reading and looks for a go once more:
  * either the go is there, and the late message is void, or the collector's go
- * fails from then on, and the late message is there.
+ * fails from then on, and the late message is there. Processes that start later
+ * do not wait until the collector has heard of it (WNDL_LATE_FILE).
  *
  * The process then closes all three descriptors: it holds none while its
  * program runs. A hello with a refusal gets no answer. The collector holds the
@@ -36,7 +37,7 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 11,
+    WNDL_SHM_VERSION = 12,
     WNDL_SHM_THREADS = 2048, /* at a time; rings of ended ones are reused */
     WNDL_SHM_MODULES = 3 * 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
@@ -126,7 +127,10 @@ enum wndl_unrecorded_reason {
     /* its runtime is of another version than the collector */
     WNDL_UNRECORDED_VERSION = 12,
     WNDL_UNRECORDED_LATE = 13, /* no go in time, and none could be replaced */
-    WNDL_UNRECORDED_REASONS = 14,
+    /* A child of vfork() that never started a program: it has its parent's
+     * memory, which is its parent's to record. */
+    WNDL_UNRECORDED_VFORK = 14,
+    WNDL_UNRECORDED_REASONS = 15,
 };
 
 /*
@@ -244,10 +248,10 @@ static inline uint32_t wndl_key_no_row(uint32_t unloadings)
 }
 
 struct wndl_hello {
-    uint32_t version; /* first in every version's */
-    uint32_t machine; /* EM_X86_64, EM_386, EM_AARCH64 */
-    uint32_t refusal; /* enum wndl_unrecorded_reason; not 0: no answer */
-    uint32_t traced;  /* by a debugger, at its start */
+    uint32_t version;     /* first in every version's */
+    uint32_t machine;     /* EM_X86_64, EM_386, EM_AARCH64 */
+    uint32_t refusal;     /* enum wndl_unrecorded_reason; not 0: no answer */
+    uint32_t pid, parent; /* as the process sees both */
 };
 
 /* The same bytes on every machine: no padding depends on alignment. */
@@ -269,6 +273,13 @@ struct wndl_go {
 
 /* The name of the settings' file beside the socket. */
 #define WNDL_SETTINGS_FILE "go"
+
+/*
+ * The name of an empty file beside the socket. The first process that waited in
+ * vain makes it, and the collector removes it at each late message. While it is
+ * there, no process waits: a command may start a thousand others.
+ */
+#define WNDL_LATE_FILE "late"
 
 /*
  * The file's content: the go of a process that has no limits of its own, and
@@ -309,7 +320,7 @@ _Static_assert(
         offsetof(struct wndl_shm, modules) ==
             offsetof(struct wndl_shm, ring_used) + WNDL_SHM_THREADS / 8 &&
         offsetof(struct wndl_shm, rings) % 4096 == 0 &&
-        sizeof(struct wndl_hello) == 16 &&
+        sizeof(struct wndl_hello) == 20 &&
         sizeof(struct wndl_go) == 48 + WNDL_SHM_PATTERNS &&
         sizeof(struct wndl_settings) ==
             sizeof(struct wndl_go) + 8 + WNDL_SHM_TABLES &&

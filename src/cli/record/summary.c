@@ -40,6 +40,8 @@ static const char *const refusal_names[WNDL_UNRECORDED_REASONS] = {
     [WNDL_UNRECORDED_VERSION] =
         "it loaded the recorder of another version of windlass",
     [WNDL_UNRECORDED_LATE] = "windlass did not answer in time",
+    [WNDL_UNRECORDED_VFORK] =
+        "it is a child of vfork() that started no program",
 };
 
 static void say_timers(const struct wndl_collector_engine *engine)

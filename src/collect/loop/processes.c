@@ -108,6 +108,8 @@ static bool accept_one(struct wndl_processes *all, int listener)
     entry->is_strange = peer.uid != geteuid() && peer.uid != 0;
     if (!wndl_loop_watch(&all->run->loop, fd, &entry->on_socket))
         forget(all, entry);
+    else if (wndl_processes_said(fd))
+        on_message(entry);
     return true;
 }
 
@@ -135,7 +137,7 @@ bool wndl_processes_listen(struct wndl_processes *all)
 
 /* A known pid is the same process after exec(). */
 static struct wndl_recording_process origin_of(
-    struct wndl_processes *all, pid_t pid)
+    struct wndl_processes *all, pid_t pid, pid_t parent)
 {
     struct wndl_recording_process origin = {
         .pid = (uint32_t)pid,
@@ -143,7 +145,7 @@ static struct wndl_recording_process origin_of(
     };
     struct wndl_process_entry *before = wndl_processes_find(all, pid);
     if (before == NULL) {
-        origin.parent = wndl_processes_parent(all, pid);
+        origin.parent = wndl_processes_parent_named(all, pid, parent);
         return origin;
     }
     origin.generation = before->process->generation + 1;
@@ -154,23 +156,27 @@ static struct wndl_recording_process origin_of(
     return origin;
 }
 
-/* Watches for its end, and starts to read it from outside. */
+/* Watches for its end. */
 static bool attend(struct wndl_processes *all, struct wndl_process_entry *entry)
 {
     struct wndl_collector_process *p = entry->process;
     p->pid_fd = (int)syscall(SYS_pidfd_open, entry->pid, 0);
-    if (p->pid_fd < 0 ||
-        !wndl_loop_watch(&all->run->loop, p->pid_fd, &entry->on_end))
-        return false;
+    return p->pid_fd >= 0 &&
+           wndl_loop_watch(&all->run->loop, p->pid_fd, &entry->on_end);
+}
+
+static void read_from_outside(
+    struct wndl_processes *all, struct wndl_process_entry *entry)
+{
+    struct wndl_collector_process *p = entry->process;
     if (all->offcpu == NULL || p->emulated)
-        return true;
+        return;
     p->offcpu = wndl_offcpu_new(entry->pid, &p->threads, all->offcpu,
         p->shm == NULL ? NULL : &p->shm->jit);
     uint64_t now = wndl_clock_monotonic_ns();
     if (p->offcpu != NULL && all->run->paused)
         wndl_offcpu_pause(p->offcpu, true, now);
     entry->turn = now + all->run->request.offcpu_interval;
-    return true;
 }
 
 static bool send_go(struct wndl_processes *all,
@@ -187,7 +193,8 @@ static bool send_go(struct wndl_processes *all,
     settings.go.nodes = entry->process->tree.max_nodes;
     if (r->tables[0] != '\0')
         memcpy(entry->process->shm->tables, r->tables, sizeof r->tables);
-    wndl_processes_give_tables(all, entry->process);
+    if (!wndl_plain_has(&all->plain, entry->process, all->run->binaries.made))
+        wndl_processes_give_tables(all, entry->process);
     return wndl_session_go(entry->socket, &settings.go, memfd);
 }
 
@@ -210,17 +217,6 @@ static void refuse(
         all->events.refused(all->events.owner, pid, reason);
 }
 
-/*
- * A process of another processor runs in an emulator, whose executable the
- * kernel shows.
- */
-static bool is_emulated(
-    const struct wndl_process_entry *entry, uint32_t machine)
-{
-    uint16_t executable = wndl_proc_machine(entry->pid);
-    return executable != 0 && executable != machine;
-}
-
 static bool is_wide(uint32_t machine)
 {
     return machine == EM_X86_64 || machine == EM_AARCH64;
@@ -231,7 +227,8 @@ static void set_up(struct wndl_processes *all, struct wndl_process_entry *entry)
     entry->process->machine = (uint16_t)entry->machine;
     entry->process->binaries =
         all->run->has_binaries ? &all->run->binaries : NULL;
-    entry->process->emulated = is_emulated(entry, entry->machine);
+    entry->process->emulated =
+        wndl_proc_is_emulated(entry->pid, (uint16_t)entry->machine);
     wndl_collector_process_pause(entry->process, all->run->paused);
 }
 
@@ -240,8 +237,6 @@ static void drop_process(
     struct wndl_processes *all, struct wndl_process_entry *entry)
 {
     struct wndl_collector_process *p = entry->process;
-    if (p->offcpu != NULL)
-        wndl_offcpu_end(p->offcpu, wndl_clock_monotonic_ns());
     wndl_loop_unwatch(&all->run->loop, p->pid_fd);
     wndl_collector_process_free(p);
     entry->process = NULL;
@@ -263,11 +258,13 @@ static int answer(struct wndl_processes *all, struct wndl_process_entry *entry,
     bool begun = attend(all, entry) && send_go(all, entry, memfd);
     int why = errno;
     close(memfd);
-    if (begun)
-        wndl_collector_process_announce(entry->process, origin);
-    else
+    if (!begun) {
         drop_process(all, entry);
-    return begun ? 0 : why;
+        return why;
+    }
+    wndl_collector_process_announce(entry->process, origin);
+    read_from_outside(all, entry);
+    return 0;
 }
 
 static void take_ready(
@@ -297,6 +294,7 @@ static void announce_late(struct wndl_processes *all,
         origin.parent = parent->process->index + 1;
     wndl_collector_process_announce(entry->process, &origin);
     if (attend(all, entry)) {
+        read_from_outside(all, entry);
         wndl_processes_give_tables(all, entry->process);
         return;
     }
@@ -340,7 +338,8 @@ static void refuse_as(struct wndl_processes *all,
 static void begin_process(
     struct wndl_processes *all, struct wndl_process_entry *entry)
 {
-    const struct wndl_recording_process origin = origin_of(all, entry->pid);
+    const struct wndl_recording_process origin =
+        origin_of(all, entry->pid, entry->parent);
     struct wndl_session_message next;
     int why = EPIPE;
     all->events.greeted(all->events.owner, entry->pid);
@@ -352,6 +351,8 @@ static void begin_process(
         wndl_session_next(entry->socket, &next);
     }
     bool is_late = next.kind == WNDL_SESSION_LATE;
+    if (is_late)
+        wndl_session_be_patient(&all->run->session);
     if (is_late && next.late.refusal != WNDL_UNRECORDED_NONE)
         refuse_as(all, entry, next.late.refusal);
     else if (!is_late || (why = adopt(all, entry, &origin, &next)) != 0)
@@ -457,12 +458,14 @@ static struct wndl_process_entry *add_bare(
 
 void wndl_processes_add_silent(struct wndl_processes *all, pid_t pid)
 {
-    struct wndl_recording_process origin = origin_of(all, pid);
+    struct wndl_recording_process origin = origin_of(all, pid, 0);
     struct wndl_process_entry *entry = add_bare(all, &origin);
     if (entry == NULL)
         return;
     wndl_collector_process_announce(entry->process, &origin);
-    if (!attend(all, entry))
+    if (attend(all, entry))
+        read_from_outside(all, entry);
+    else
         end_entry(entry, WNDL_ENDED_UNKNOWN);
 }
 
@@ -474,7 +477,7 @@ void wndl_processes_add_sampled(
     struct wndl_recording_process origin = {
         .pid = (uint32_t)pid, .time = wndl_clock_monotonic_ns()};
     if (is_exec || before == NULL)
-        origin = origin_of(all, pid);
+        origin = origin_of(all, pid, 0);
     else
         origin.parent = before->process->index + 1;
     struct wndl_process_entry *entry = add_bare(all, &origin);
@@ -484,6 +487,8 @@ void wndl_processes_add_sampled(
         wndl_collector_process_inherit(entry->process, before->process);
     wndl_collector_process_announce(entry->process, &origin);
     entry->is_gone = !attend(all, entry);
+    if (!entry->is_gone)
+        read_from_outside(all, entry);
 }
 
 void wndl_processes_end_gone(struct wndl_processes *all)
@@ -537,6 +542,7 @@ static void take_ready(
     struct wndl_session_message next;
     wndl_session_next(entry->socket, &next);
     if (next.kind == WNDL_SESSION_LATE) {
+        wndl_session_be_patient(&all->run->session);
         take_void(all, entry, &next);
         return;
     }
@@ -545,7 +551,6 @@ static void take_ready(
                              (next.ready.engine == WNDL_ENGINE_NONE ||
                                  wndl_proc_tracer(entry->pid) == 0);
     entry->process->event_fd = next.fd;
-    look_for_debugger(all, entry);
     /* The program's own module is listed; announce it now. */
     wndl_collector_process_take_stacks(entry->process, false);
     if (all->run->paused)
@@ -555,7 +560,6 @@ static void take_ready(
     entry->socket = -1;
 }
 
-/* A debugger keeps SIGTRAP to itself. */
 static void take_hello(struct wndl_processes *all,
     struct wndl_process_entry *entry, const struct wndl_hello *hello)
 {
@@ -570,9 +574,9 @@ static void take_hello(struct wndl_processes *all,
         all->events.refused(all->events.owner, entry->pid, hello->refusal);
         forget(all, entry);
     } else {
-        if (hello->traced != 0 && entry->engine == WNDL_ENGINE_PERF)
-            entry->engine = WNDL_ENGINE_TIMER;
         entry->machine = hello->machine;
+        if (hello->pid == (uint32_t)pid) /* not in another PID namespace */
+            entry->parent = (pid_t)hello->parent;
         begin_process(all, entry);
     }
 }

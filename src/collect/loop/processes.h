@@ -3,6 +3,7 @@
 #ifndef WNDL_COLLECT_LOOP_PROCESSES_H
 #define WNDL_COLLECT_LOOP_PROCESSES_H
 
+#include "collect/loop/plain.h"
 #include "collect/loop/run.h"
 
 struct wndl_processes;
@@ -22,6 +23,7 @@ struct wndl_process_entry {
     bool was_gone;       /* the same, as of the last drain */
     uint32_t engine;     /* enum wndl_engine that we gave it */
     uint32_t machine;    /* EM_*, as its hello says */
+    pid_t parent;        /* as its hello says; 0: not known */
     uint32_t heap_sites; /* number of sites for which it has room */
     uint64_t begun;      /* CLOCK_MONOTONIC ns; of one without a runtime */
     uint64_t turn;       /* CLOCK_MONOTONIC ns of the next turn of `offcpu` */
@@ -51,6 +53,7 @@ struct wndl_processes {
     struct wndl_source on_listener, on_nameless;
     int reserve;   /* a spare descriptor for a refusal when none is left; -1 */
     uint64_t turn; /* CLOCK_MONOTONIC ns: no `offcpu` has a turn before */
+    struct wndl_plain plain;
     uint32_t drains;  /* number of drains so far */
     uint32_t drained; /* processes in the last drain */
     uint32_t other_engine, traced;
@@ -65,6 +68,13 @@ struct wndl_process_entry *wndl_processes_find(
 
 /* The nearest recorded ancestor of `pid`, as index + 1; 0: none. */
 uint32_t wndl_processes_parent(const struct wndl_processes *all, pid_t pid);
+
+/*
+ * The same of a process whose hello names `parent`, which need not be recorded;
+ * 0: it names none.
+ */
+uint32_t wndl_processes_parent_named(
+    const struct wndl_processes *all, pid_t pid, pid_t parent);
 
 /*
  * Adds a process without a runtime, which is sampled from outside from now on.

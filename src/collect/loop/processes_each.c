@@ -30,6 +30,15 @@ uint32_t wndl_processes_parent(const struct wndl_processes *all, pid_t pid)
     return 0;
 }
 
+uint32_t wndl_processes_parent_named(
+    const struct wndl_processes *all, pid_t pid, pid_t parent)
+{
+    const struct wndl_process_entry *entry =
+        parent > 0 && parent != pid ? wndl_processes_find(all, parent) : NULL;
+    return entry != NULL ? entry->process->index + 1
+                         : wndl_processes_parent(all, pid);
+}
+
 bool wndl_processes_said(int fd)
 {
     struct pollfd wanted = {.fd = fd, .events = POLLIN};
@@ -129,8 +138,10 @@ void wndl_processes_give_tables(
     const struct wndl_binaries_user user = {p->pid, p->machine};
     p->modules_given = p->module_count;
     p->made_given = all->run->binaries.made;
-    if (all->run->has_binaries && !p->emulated)
-        wndl_made_tables_give(&p->made, p->shm, &all->run->binaries, &user);
+    if (!all->run->has_binaries || p->emulated)
+        return;
+    wndl_made_tables_give(&p->made, p->shm, &all->run->binaries, &user);
+    wndl_plain_learn(&all->plain, p, all->run->binaries.made);
 }
 
 void wndl_processes_renew_tables(

@@ -31,6 +31,7 @@ struct wndl_unrecorded_entry {
     uint64_t first;  /* CLOCK_MONOTONIC ns: when it was found */
     enum wndl_unrecorded_reason reason; /* as of the last look */
     bool is_copy;     /* a fork without exec, as of the last look */
+    bool is_borrower; /* its parent waits for it: a child of vfork() */
     bool is_reported; /* it is in the recording */
     char executable[PATH_MAX];
 };
@@ -119,7 +120,8 @@ static void report_late(
     struct wndl_unrecorded *all, struct wndl_unrecorded_entry *s)
 {
     if (s->reason == WNDL_UNRECORDED_NONE && is_bare_clone(s))
-        s->reason = WNDL_UNRECORDED_CLONE;
+        s->reason =
+            s->is_borrower ? WNDL_UNRECORDED_VFORK : WNDL_UNRECORDED_CLONE;
     if (!s->is_reported &&
         (s->reason != WNDL_UNRECORDED_NONE || had_time_to_load(s)))
         report_entry(all, s);
@@ -185,15 +187,24 @@ static bool runtime_is_for_all(const struct wndl_unrecorded *all)
            strstr(all->run->request.runtime, "$LIB") != NULL;
 }
 
-static bool is_copy(
+/* Whether it is a copy of its parent, and the parent waits for it. */
+struct kinship {
+    bool is_copy, is_borrower;
+};
+
+static struct kinship find_kinship(
     const struct wndl_unrecorded *all, const struct wndl_unrecorded_entry *s)
 {
+    struct kinship found = {0};
     const struct wndl_process_entry *l = all->processes->first;
     while (
         l != NULL && (l->process == NULL || l->process->index + 1 != s->parent))
         l = l->next;
-    return l != NULL && l->pid != s->pid &&
-           wndl_unrecordable_is_copy(s->pid, l->pid);
+    found.is_copy = l != NULL && l->pid != s->pid &&
+                    wndl_unrecordable_is_copy(s->pid, l->pid);
+    found.is_borrower = found.is_copy && wndl_unrecordable_waits_for_child(
+                                             l->pid, l->process->machine);
+    return found;
 }
 
 /*
@@ -223,14 +234,16 @@ static bool look_at(
 {
     enum wndl_unrecorded_reason reason =
         wndl_unrecordable_process(s->pid, runtime_is_for_all(all));
-    bool copy = is_copy(all, s);
+    const struct kinship kinship = find_kinship(all, s);
     look_at_name(s);
     if (!runs(s))
         return true;
     if (wndl_attachment_adopt(all->processes->attachment, s->pid, reason))
         return false;
-    s->is_copy = copy;
-    if (reason == WNDL_UNRECORDED_NONE && is_bare_clone(s))
+    s->is_copy = kinship.is_copy;
+    s->is_borrower = kinship.is_borrower;
+    /* A child of vfork() may still start a program, which is recorded. */
+    if (reason == WNDL_UNRECORDED_NONE && !s->is_borrower && is_bare_clone(s))
         reason = WNDL_UNRECORDED_CLONE;
     bool again = reason == s->reason && reason != WNDL_UNRECORDED_NONE &&
                  !is_loading(s, reason);

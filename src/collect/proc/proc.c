@@ -111,6 +111,23 @@ uint16_t wndl_proc_machine(pid_t pid)
     return got == (ssize_t)sizeof header ? header.e_machine : 0;
 }
 
+#if defined(__x86_64__)
+enum { OWN_MACHINE = EM_X86_64 };
+#elif defined(__aarch64__)
+enum { OWN_MACHINE = EM_AARCH64 };
+#else
+enum { OWN_MACHINE = EM_NONE };
+#endif
+
+/* Most processes are of our own processor, and each asks at its start. */
+bool wndl_proc_is_emulated(pid_t pid, uint16_t machine)
+{
+    if (machine == OWN_MACHINE)
+        return false;
+    const uint16_t executable = wndl_proc_machine(pid);
+    return executable != 0 && executable != machine;
+}
+
 uint64_t wndl_proc_filters(pid_t pid)
 {
     return status_field(pid, "\nSeccomp_filters:", 10);

@@ -49,6 +49,12 @@ pid_t wndl_proc_tracer(pid_t pid);
 /* The ELF machine (EM_*) of its executable; 0: not known. */
 uint16_t wndl_proc_machine(pid_t pid);
 
+/*
+ * Whether a process whose code is of `machine` runs in an emulator of another
+ * processor, whose executable the kernel shows.
+ */
+bool wndl_proc_is_emulated(pid_t pid, uint16_t machine);
+
 /* The number of its filters of system calls (seccomp(2)). */
 uint64_t wndl_proc_filters(pid_t pid);
 

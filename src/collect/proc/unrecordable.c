@@ -5,6 +5,7 @@
 #include "collect/proc/proc.h"
 #include "os/emulator.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -261,6 +262,46 @@ bool wndl_unrecordable_is_copy(pid_t pid, pid_t parent)
            wndl_proc_read(parent, "auxv", before, sizeof before) == size &&
            memcmp(own, before, size) == 0 &&
            wndl_proc_filters(pid) == wndl_proc_filters(getpid());
+}
+
+/* clone, vfork and clone3 (syscalls(2)). */
+static bool makes_processes(uint16_t machine, long number)
+{
+    switch (machine) {
+    case EM_X86_64:
+        return number == 56 || number == 58 || number == 435;
+    case EM_AARCH64:
+        return number == 220 || number == 435;
+    default:
+        return number == 120 || number == 190 || number == 435;
+    }
+}
+
+/* proc_pid_syscall(5): "running", or the number first. */
+static bool thread_waits_for_child(pid_t pid, const char *tid, uint16_t machine)
+{
+    char name[64];
+    char text[256];
+    char *end = NULL;
+    snprintf(name, sizeof name, "task/%.20s/syscall", tid);
+    text[wndl_proc_read(pid, name, text, sizeof text - 1)] = '\0';
+    const long number = strtol(text, &end, 10);
+    return end != text && makes_processes(machine, number);
+}
+
+bool wndl_unrecordable_waits_for_child(pid_t pid, uint16_t machine)
+{
+    char path[32];
+    bool waits = false;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *threads = opendir(path);
+    if (threads == NULL)
+        return false;
+    for (const struct dirent *e; !waits && (e = readdir(threads)) != NULL;)
+        waits = e->d_name[0] != '.' &&
+                thread_waits_for_child(pid, e->d_name, machine);
+    closedir(threads);
+    return waits;
 }
 
 enum wndl_unrecorded_reason wndl_unrecordable_executable(const char *path)

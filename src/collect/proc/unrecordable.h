@@ -21,6 +21,12 @@ enum wndl_unrecorded_reason wndl_unrecordable_process(pid_t pid, bool narrow);
 bool wndl_unrecordable_is_copy(pid_t pid, pid_t parent);
 
 /*
+ * Whether a thread of the process is in a call that makes processes: the caller
+ * of vfork() is, until its child starts a program or ends. `machine` is EM_*.
+ */
+bool wndl_unrecordable_waits_for_child(pid_t pid, uint16_t machine);
+
+/*
  * The same for the executable `path` that has not been started yet, by its file
  * alone, of 32 or 64 bits. NONE also if it cannot be read or is no ELF file.
  */

@@ -29,11 +29,14 @@ static void put_growths(struct wndl_collector_process *p)
 {
     const struct wndl_heap_process process = {p->index, p->nodes};
     struct wndl_mem *mem = wndl_mem_libc();
+    const size_t offset = offsetof(struct wndl_heap, growths);
     size_t size = sizeof(struct wndl_heap_growth) * WNDL_HEAP_GROWTHS;
+    if (wndl_heap_is_untouched(p->heap, offset, size))
+        return;
     struct wndl_heap_growth *growths = mem->resize(mem, NULL, size);
     if (growths == NULL)
         return;
-    wndl_heap_read(p->heap, offsetof(struct wndl_heap, growths), growths, size);
+    wndl_heap_read(p->heap, offset, growths, size);
     wndl_recording_growths(p->recording, &process, growths);
     wndl_mem_free(mem, growths);
 }

@@ -58,6 +58,14 @@ void wndl_collector_heap_free(struct wndl_collector_heap *heap)
     wndl_mem_free(wndl_mem_libc(), heap);
 }
 
+bool wndl_heap_is_untouched(
+    const struct wndl_collector_heap *heap, size_t offset, size_t size)
+{
+    const off_t at = (off_t)(wndl_heap_offset(heap->request.nodes) + offset);
+    const off_t data = lseek(heap->fd, at, SEEK_DATA);
+    return data < 0 ? errno == ENXIO : data >= at + (off_t)size;
+}
+
 void wndl_heap_read(const struct wndl_collector_heap *heap, size_t offset,
     void *to, size_t size)
 {

@@ -28,6 +28,10 @@ struct wndl_collector_heap {
 
 /* ---- heap_head */
 
+/* Whether nobody has written to pages of the tables. False if not known. */
+bool wndl_heap_is_untouched(
+    const struct wndl_collector_heap *heap, size_t offset, size_t size);
+
 /*
  * Reads a part of the tables, from `offset` bytes into the heap's memory. Bytes
  * that cannot be read are 0.

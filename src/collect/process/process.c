@@ -34,6 +34,8 @@ static void look_at_executable(struct wndl_collector_process *p)
         return;
     p->device = st.st_dev;
     p->inode = st.st_ino;
+    p->modified =
+        (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 }
 
 /* The file may have got another name while it runs. */
@@ -142,7 +144,8 @@ static bool adopt_block(struct wndl_collector_process *p,
  */
 static void read_command(struct wndl_collector_process *p)
 {
-    p->command = wndl_mem_zalloc(wndl_mem_libc(), COMMAND_MAX);
+    struct wndl_mem *mem = wndl_mem_libc();
+    p->command = mem->resize(mem, NULL, COMMAND_MAX);
     if (p->command != NULL)
         p->command_size = wndl_proc_command(p->pid, p->command, COMMAND_MAX);
 }

@@ -60,8 +60,9 @@ struct wndl_collector_process {
     struct wndl_binaries *binaries; /* of all processes; NULL: not known */
     struct wndl_buf guessed; /* callers.h; a bit for each node of `tree` */
     pid_t pid;
-    dev_t device; /* of the executable, as is `inode`; 0: not known */
+    dev_t device; /* of the executable, as are the next two; 0: not known */
     ino_t inode;
+    uint64_t modified; /* ns */
     uint32_t index;
     uint32_t generation;
     uint32_t nodes;        /* number of nodes that are written */

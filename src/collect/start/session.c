@@ -57,7 +57,7 @@ static bool lock_folder(struct wndl_session *session)
 static void remove_folder(const char *folder)
 {
     static const char *const names[] = {
-        "socket", "lock", "new", WNDL_SETTINGS_FILE};
+        "socket", "lock", "new", WNDL_SETTINGS_FILE, WNDL_LATE_FILE};
     char path[3 * WNDL_SOCKET_PATH_MAX];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -190,6 +190,13 @@ bool wndl_session_settings(
     return close(fd) == 0 && written;
 }
 
+void wndl_session_be_patient(const struct wndl_session *session)
+{
+    char path[WNDL_SOCKET_PATH_MAX];
+    snprintf(path, sizeof path, "%s/" WNDL_LATE_FILE, session->folder);
+    (void)unlink(path);
+}
+
 int wndl_session_accept(int listener, struct ucred *peer)
 {
     socklen_t size = sizeof *peer;
@@ -207,13 +214,14 @@ enum wndl_session_status wndl_session_hear(
     int socket, union wndl_session_first *first)
 {
     const ssize_t size = recv(socket, first, sizeof *first, MSG_TRUNC);
-    const bool whole = size == (ssize_t)sizeof *first;
-    if (whole && first->control.magic == WNDL_CONTROL_MAGIC)
+    if (size == (ssize_t)sizeof first->control &&
+        first->control.magic == WNDL_CONTROL_MAGIC)
         return WNDL_SESSION_CONTROL;
     if (size < (ssize_t)sizeof first->hello.version ||
         first->hello.version == 0 || first->hello.version > VERSIONS_MAX)
         return WNDL_SESSION_NOBODY;
-    if (whole && first->hello.version == WNDL_SHM_VERSION)
+    if (size == (ssize_t)sizeof first->hello &&
+        first->hello.version == WNDL_SHM_VERSION)
         return WNDL_SESSION_PROCESS;
     /* The fields after its version are of an unknown form. */
     first->hello = (struct wndl_hello){.refusal = WNDL_UNRECORDED_VERSION};

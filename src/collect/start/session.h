@@ -69,6 +69,9 @@ bool wndl_session_go(int socket, const struct wndl_go *go, int memfd);
 bool wndl_session_settings(
     const struct wndl_session *session, const struct wndl_settings *settings);
 
+/* Lets processes wait for us again: one that did not has been heard. */
+void wndl_session_be_patient(const struct wndl_session *session);
+
 /* The message after the hello, or after its answer. */
 struct wndl_session_message {
     enum {

@@ -5,6 +5,7 @@
 #include "rt/core/rt.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 uint8_t *wndl_rt_map_undumped(size_t size)
 {
@@ -13,4 +14,11 @@ uint8_t *wndl_rt_map_undumped(size_t size)
     if (memory != NULL && !wndl_rt_is_careful())
         (void)wndl_raw3(SYS_madvise, (long)memory, (long)size, MADV_DONTDUMP);
     return memory;
+}
+
+bool wndl_rt_space_is_limited(void)
+{
+    struct rlimit64 space;
+    return wndl_raw4(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&space) != 0 ||
+           space.rlim_cur != RLIM64_INFINITY;
 }

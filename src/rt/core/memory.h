@@ -3,6 +3,7 @@
 #ifndef WNDL_RT_CORE_MEMORY_H
 #define WNDL_RT_CORE_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,5 +12,8 @@
  * which are the program's.
  */
 uint8_t *wndl_rt_map_undumped(size_t size);
+
+/* Whether RLIMIT_AS limits the address space, as far as is known. */
+bool wndl_rt_space_is_limited(void);
 
 #endif

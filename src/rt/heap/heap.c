@@ -123,9 +123,14 @@ static bool are_all_known(void)
            wndl_rt_heap->shared->own_allocator == 0;
 }
 
+/* Where nothing was allocated there is nothing to search. */
 static void find_leaks(void)
 {
     struct wndl_heap *shared = wndl_rt_heap->shared;
+    if (atomic_load(&shared->site_count) == 0) {
+        atomic_store(&shared->leaks_known, 1);
+        return;
+    }
     struct wndl_heap_layout layout = wndl_heap_layout(shared->sites);
     struct wndl_rt_root roots[WNDL_RT_EARLY];
     const struct wndl_rt_leak_search search = {

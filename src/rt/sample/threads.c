@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 enum {
     ROWS = 2 * WNDL_SHM_THREADS, /* a power of two: probes stay short */
@@ -199,13 +198,6 @@ static size_t aligned(size_t size)
     return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
-static bool is_limited(void)
-{
-    struct rlimit64 space;
-    return wndl_raw4(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&space) != 0 ||
-           space.rlim_cur != RLIM64_INFINITY;
-}
-
 /* Reserves address space for all slots; NULL if there is none to spare. */
 static uint8_t *reserve(size_t size)
 {
@@ -213,10 +205,11 @@ static uint8_t *reserve(size_t size)
     if (old != NULL || atomic_exchange(&reserved.tried, true))
         return old;
     const size_t all = size * WNDL_SHM_THREADS;
-    uint8_t *start = sizeof(void *) < 8 || wndl_rt_is_careful() || is_limited()
-                         ? NULL
-                         : wndl_raw_map(all, PROT_NONE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    uint8_t *start =
+        sizeof(void *) < 8 || wndl_rt_is_careful() || wndl_rt_space_is_limited()
+            ? NULL
+            : wndl_raw_map(all, PROT_NONE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
     if (start != NULL)
         (void)wndl_raw3(SYS_madvise, (long)start, (long)all, MADV_DONTDUMP);
     wndl_rt.slots_size = start == NULL ? 0 : all;

@@ -22,27 +22,48 @@ void wndl_rt_alone_remember(const struct wndl_go *go)
 
 /* ---- the settings */
 
-/* The file beside the socket, or -errno. */
-static int open_settings(void)
+/* Opens a file beside the socket. Returns its descriptor, or -errno. */
+static int open_beside(const char *name, int flags)
 {
     char path[PATH_MAX];
+    const size_t size = strlen(name) + 1;
     const char *session = wndl_rt.session;
     size_t folder = 0;
     for (size_t i = 0; session[i] != '\0'; i++) {
         if (session[i] == '/')
             folder = i + 1;
     }
-    if (folder + sizeof WNDL_SETTINGS_FILE > sizeof path)
+    if (folder + size > sizeof path)
         return -ENAMETOOLONG;
     memcpy(path, session, folder);
-    memcpy(path + folder, WNDL_SETTINGS_FILE, sizeof WNDL_SETTINGS_FILE);
-    return wndl_raw_open(path, O_RDONLY | O_CLOEXEC);
+    memcpy(path + folder, name, size);
+    return (int)wndl_raw4(
+        SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, 0600);
+}
+
+static bool try_to_open(const char *name, int flags)
+{
+    const int file = open_beside(name, flags);
+    if (file >= 0)
+        wndl_raw_close(file);
+    return file >= 0;
+}
+
+bool wndl_rt_alone_is_usual(void)
+{
+    return wndl_rt.may_begin_alone && try_to_open(WNDL_LATE_FILE, O_RDONLY);
+}
+
+void wndl_rt_alone_make_usual(void)
+{
+    if (wndl_rt.may_begin_alone)
+        (void)try_to_open(WNDL_LATE_FILE, O_WRONLY | O_CREAT);
 }
 
 /* The file is closed again: few descriptors may be free. */
 static bool read_settings(struct wndl_settings *settings)
 {
-    int file = open_settings();
+    int file = open_beside(WNDL_SETTINGS_FILE, O_RDONLY);
     long size = -1;
     if (file >= 0) {
         size = wndl_raw_read(file, settings, sizeof *settings);

@@ -14,6 +14,13 @@
 void wndl_rt_alone_remember(const struct wndl_go *go);
 
 /*
+ * Whether another process of the session has waited in vain, and the collector
+ * has not heard of it yet; and the note that this one has.
+ */
+bool wndl_rt_alone_is_usual(void);
+void wndl_rt_alone_make_usual(void);
+
+/*
  * Makes the block by the settings in the session's folder or, where they cannot
  * be read, by those that this process or its parent has got. Fills *go in.
  * `traced`: a debugger keeps SIGTRAP to itself. Returns the memory's

@@ -6,6 +6,7 @@
 #include "os/raw.h"
 #include "rt/arch/arch.h"
 #include "rt/core/child.h"
+#include "rt/core/memory.h"
 #include "rt/core/rt.h"
 #include "rt/core/variable.h"
 #include "rt/walk/modules.h"
@@ -48,8 +49,11 @@ enum wndl_unrecorded_reason wndl_rt_ineligible_executable(void)
     return go ? WNDL_UNRECORDED_GO : WNDL_UNRECORDED_NONE;
 }
 
+/* Where nothing limits it, 64 bits have more than enough. */
 bool wndl_rt_has_address_space(void)
 {
+    if (sizeof(void *) == 8 && !wndl_rt_space_is_limited())
+        return true;
     size_t size = 2 * wndl_shm_size(WNDL_SHM_NODES);
     void *probe = wndl_raw_map(
         size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
@@ -67,6 +71,7 @@ static void try_talk(void)
     if (fd < 0)
         wndl_rt_child_exit(1);
     wndl_raw_close(fd);
+    (void)wndl_raw3(SYS_getppid, 0, 0, 0);
     (void)wndl_raw3(SYS_fcntl, -1, 0, 0);
     (void)wndl_raw4(SYS_openat, -1, (long)"", 0, 0);
     (void)wndl_raw4(SYS_setsockopt, -1, 0, 0, 0);
@@ -96,7 +101,6 @@ static void try_recording(void)
 /* The calls of start/alone.c. */
 static void try_alone(void)
 {
-    (void)wndl_raw3(SYS_getppid, 0, 0, 0);
     (void)wndl_raw3(SYS_memfd_create, 0, -1, 0);
     (void)wndl_raw3(SYS_ftruncate, -1, 0, 0);
     (void)wndl_raw4(SYS_readlinkat, -1, 0, 0, 0);

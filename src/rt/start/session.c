@@ -250,14 +250,14 @@ static bool is_traced(void)
     return false;
 }
 
-static bool say_hello(
-    int socket, enum wndl_unrecorded_reason refusal, bool traced)
+static bool say_hello(int socket, enum wndl_unrecorded_reason refusal)
 {
     const struct wndl_hello hello = {
         .version = WNDL_SHM_VERSION,
         .machine = WNDL_ARCH_MACHINE,
         .refusal = refusal,
-        .traced = traced,
+        .pid = (uint32_t)wndl_raw_getpid(),
+        .parent = (uint32_t)wndl_raw3(SYS_getppid, 0, 0, 0),
     };
     return send_with(socket, &hello, sizeof hello, -1);
 }
@@ -278,10 +278,10 @@ static void let_collector_look(int socket)
         (void)wndl_raw3(SYS_prctl, PR_SET_PTRACER, peer.pid, 0);
 }
 
-/* A debugger may have come since the hello. */
-static void mind_debugger(struct wndl_go *go)
+/* A debugger keeps SIGTRAP to itself. */
+static void mind_debugger(struct wndl_go *go, bool traced)
 {
-    if (go->engine != WNDL_ENGINE_PERF || !is_traced())
+    if (go->engine != WNDL_ENGINE_PERF || !traced)
         return;
     go->engine = WNDL_ENGINE_TIMER;
     go->fallback = WNDL_ENGINE_NONE;
@@ -335,17 +335,25 @@ static int wait_or_leave(int socket, struct wndl_go *go)
 /* Returns the descriptor of the block, or -errno. */
 static int get_block(int socket, bool traced, struct wndl_go *go)
 {
-    int memfd = receive_with(socket, go, sizeof *go, 0);
+    const bool others_waited = wndl_rt_alone_is_usual();
+    int memfd =
+        receive_with(socket, go, sizeof *go, others_waited ? MSG_DONTWAIT : 0);
     if (memfd >= 0 || memfd == -EPIPE)
         return memfd;
+    if (!others_waited)
+        wndl_rt_alone_make_usual();
     memfd = begin_alone(socket, traced, go);
     return memfd >= 0 ? memfd : wait_or_leave(socket, go);
 }
 
-/* Returns a reason not to record that has occurred meanwhile. */
-static enum wndl_unrecorded_reason record(int socket, bool traced)
+/*
+ * Returns a reason not to record that has occurred meanwhile. What takes long
+ * is done while the collector makes the block.
+ */
+static enum wndl_unrecorded_reason record(int socket)
 {
     struct wndl_go go;
+    const bool traced = is_traced();
     int memfd = get_block(socket, traced, &go);
     if (memfd < 0)
         return WNDL_UNRECORDED_NONE;
@@ -357,7 +365,7 @@ static enum wndl_unrecorded_reason record(int socket, bool traced)
         wndl_rt_alone_remember(&go);
         let_collector_look(socket);
         wndl_rt_unwind_tables_share();
-        mind_debugger(&go);
+        mind_debugger(&go, traced);
         run_engine(socket, &go);
         wndl_rt_heap_start(&go);
     }
@@ -365,15 +373,15 @@ static enum wndl_unrecorded_reason record(int socket, bool traced)
 }
 
 /* False: the collector was not reached. */
-static bool try_to_ask(enum wndl_unrecorded_reason refusal, bool traced,
-    enum wndl_unrecorded_reason *late)
+static bool try_to_ask(
+    enum wndl_unrecorded_reason refusal, enum wndl_unrecorded_reason *late)
 {
     struct talk talk = open_talk();
     if (refusal == WNDL_UNRECORDED_NONE && talk.cramped)
         refusal = WNDL_UNRECORDED_DESCRIPTORS;
-    bool said = talk.socket >= 0 && say_hello(talk.socket, refusal, traced);
+    bool said = talk.socket >= 0 && say_hello(talk.socket, refusal);
     if (said && refusal == WNDL_UNRECORDED_NONE)
-        *late = record(talk.socket, traced);
+        *late = record(talk.socket);
     close_talk(&talk);
     return said;
 }
@@ -385,9 +393,8 @@ static bool try_to_ask(enum wndl_unrecorded_reason refusal, bool traced,
 static enum wndl_unrecorded_reason ask(enum wndl_unrecorded_reason refusal)
 {
     enum wndl_unrecorded_reason late = WNDL_UNRECORDED_NONE;
-    bool traced = is_traced();
-    if (!try_to_ask(refusal, traced, &late))
-        (void)try_to_ask(refusal, traced, &late);
+    if (!try_to_ask(refusal, &late))
+        (void)try_to_ask(refusal, &late);
     return late;
 }
 

@@ -78,13 +78,13 @@ cat >other.py <<'END'
 import os, socket, struct, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 s.connect(os.environ["WINDLASS_SESSION"])
-s.send(struct.pack("<IIII", int(sys.argv[1]), 62, 0, 0)[:int(sys.argv[2])] +
-       bytes(max(0, int(sys.argv[2]) - 16)))
+s.send(struct.pack("<IIIII", int(sys.argv[1]), 62, 0, 0, 0)[:int(sys.argv[2])] +
+       bytes(max(0, int(sys.argv[2]) - 20)))
 sys.exit(7 if s.recv(1) == b"" else 1)
 END
 ours=$(sed -n 's/^ *WNDL_SHM_VERSION = \([0-9]*\),.*/\1/p' \
     "$sources/../../../src/rec/shm.h")
-for hello in "$((ours - 1)) 16" "$((ours + 1)) 16" "$ours 20" "$ours 12" \
+for hello in "$((ours - 1)) 20" "$((ours + 1)) 20" "$ours 24" "$ours 16" \
     '300 4'; do
     record 7 -- python3 other.py $hello
     refused 12 '.*python.*'
@@ -106,7 +106,7 @@ child = os.fork()
 if child == 0:
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.connect(os.environ["WINDLASS_SESSION"])
-    s.send(struct.pack("<IIII", int(sys.argv[1]), 62, 9, 0))
+    s.send(struct.pack("<IIIII", int(sys.argv[1]), 62, 9, 0, 0))
     os._exit(0)
 os.waitpid(child, 0)
 with open("child", "w") as file:

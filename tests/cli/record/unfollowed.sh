@@ -55,6 +55,14 @@ unknown_to clones "it was made by a bare clone()"
 record 0 -- ./clones fork
 ! grep -q '^unfollowed' dump || fail "a fork is called a clone"
 
+# A child of vfork() that takes its time is none either: it may start a program.
+record 0 -- ./clones vfork
+unfollowed 14 /clones
+unknown_to clones "it is a child of vfork() that started no program"
+record 0 -- ./clones vfork "$burn" 100 0
+! grep -q '^unfollowed' dump || fail "a slow start is called unrecorded"
+sampled 50 "of the program" '$NF == "burn"'
+
 # Many, most of which end before they are looked at for the second time.
 cp "$sources/unfollowed_many.c" many.c
 cc -O1 -o many many.c

@@ -23,43 +23,84 @@ static const void *table_of(const struct link_map *m, ElfW(Sxword) tag)
     return NULL;
 }
 
-/*
- * The table has no length. GNU's hash table has four numbers, as many words as
- * the third says, the buckets, and the chains, of which each last one is odd.
- */
-static size_t count_by_gnu(const uint32_t *hash)
-{
-    size_t words = hash[2] * (sizeof(uintptr_t) / sizeof *hash);
-    const uint32_t *buckets = hash + 4 + words;
-    const uint32_t *chains = buckets + hash[0];
-    uint32_t first = hash[1];
-    uint32_t last = 0;
-    for (uint32_t i = 0; i < hash[0]; i++)
-        last = buckets[i] > last ? buckets[i] : last;
-    if (last < first)
-        return first;
-    while ((chains[last - first] & 1) == 0)
-        last++;
-    return (size_t)last + 1;
-}
-
+/* The old table has as many chains as there are symbols. */
 static size_t count_symbols(const struct link_map *m)
 {
-    const uint32_t *gnu = table_of(m, DT_GNU_HASH);
     const uint32_t *old = table_of(m, DT_HASH);
-    if (gnu != NULL)
-        return count_by_gnu(gnu);
     return old == NULL ? 0 : old[1];
 }
 
-static bool is_start(const char *name)
+/* GNU's table has a filter, buckets, and chains in the order of symbols. */
+static uint32_t hash_of(const char *name)
 {
-    static const char *const starts[] = {"__asan_init", "__hwasan_init",
-        "__lsan_init", "__memprof_init", "__msan_init", "__tsan_init"};
-    if (name[0] != '_' || name[1] != '_')
-        return false; /* as in nearly all: there may be many */
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
-        if (strcmp(name, starts[i]) == 0)
+    uint32_t hash = 5381;
+    for (; *name != '\0'; name++)
+        hash = hash * 33 + (uint8_t)*name;
+    return hash;
+}
+
+static bool may_have(const uint32_t *gnu, uint32_t hash)
+{
+    enum { BITS = 8 * sizeof(uintptr_t) };
+    const uintptr_t *filter = (const uintptr_t *)(const void *)(gnu + 4);
+    const uintptr_t word = filter[hash / BITS % gnu[2]];
+    return (word >> hash % BITS & word >> (hash >> gnu[3]) % BITS & 1) != 0;
+}
+
+struct names {
+    const ElfW(Sym) * symbols;
+    const char *text;
+};
+
+static bool is_defined(const struct names *n, size_t i, const char *name)
+{
+    return n->symbols[i].st_shndx != SHN_UNDEF &&
+           strcmp(n->text + n->symbols[i].st_name, name) == 0;
+}
+
+static bool defines_by_gnu(
+    const struct names *n, const uint32_t *gnu, const char *name)
+{
+    const uint32_t hash = hash_of(name);
+    if (gnu[0] == 0 || gnu[2] == 0 || !may_have(gnu, hash))
+        return false;
+    const uint32_t *buckets =
+        gnu + 4 + gnu[2] * (sizeof(uintptr_t) / sizeof *gnu);
+    const uint32_t *chains = buckets + gnu[0];
+    uint32_t i = buckets[hash % gnu[0]];
+    if (i < gnu[1])
+        return false;
+    for (;; i++) {
+        const uint32_t here = chains[i - gnu[1]];
+        if ((here | 1) == (hash | 1) && is_defined(n, i, name))
+            return true;
+        if ((here & 1) != 0)
+            return false;
+    }
+}
+
+static bool defines(
+    const struct link_map *m, const struct names *n, const char *name)
+{
+    const uint32_t *gnu = table_of(m, DT_GNU_HASH);
+    if (gnu != NULL)
+        return defines_by_gnu(n, gnu, name);
+    for (size_t i = 1, count = count_symbols(m); i < count; i++) {
+        if (is_defined(n, i, name))
+            return true;
+    }
+    return false;
+}
+
+/* GNU's hash table leaves out undefined symbols, which then come first. */
+static bool asks(
+    const struct link_map *m, const struct names *n, const char *name)
+{
+    const uint32_t *gnu = table_of(m, DT_GNU_HASH);
+    const size_t count = gnu == NULL ? count_symbols(m) : gnu[1];
+    for (size_t i = 1; i < count; i++) {
+        if (n->symbols[i].st_shndx == SHN_UNDEF &&
+            strcmp(n->text + n->symbols[i].st_name, name) == 0)
             return true;
     }
     return false;
@@ -72,21 +113,17 @@ static bool is_start(const char *name)
  */
 static bool has_sanitizer(const struct link_map *m)
 {
-    const ElfW(Sym) *symbols = table_of(m, DT_SYMTAB);
-    const char *names = table_of(m, DT_STRTAB);
-    bool asks = false;
-    bool stands_before = false;
-    if (symbols == NULL || names == NULL)
+    static const char *const starts[] = {"__asan_init", "__hwasan_init",
+        "__lsan_init", "__memprof_init", "__msan_init", "__tsan_init"};
+    const struct names n = {table_of(m, DT_SYMTAB), table_of(m, DT_STRTAB)};
+    if (n.symbols == NULL || n.text == NULL)
         return false;
-    for (size_t i = 1, count = count_symbols(m); i < count; i++) {
-        const char *name = names + symbols[i].st_name;
-        bool is_defined = symbols[i].st_shndx != SHN_UNDEF;
-        if (is_defined && is_start(name))
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        if (defines(m, &n, starts[i]))
             return true;
-        asks |= !is_defined && strcmp(name, "__sanitizer_symbolize_code") == 0;
-        stands_before |= is_defined && strcmp(name, "pthread_create") == 0;
     }
-    return asks && stands_before;
+    return defines(m, &n, "pthread_create") &&
+           asks(m, &n, "__sanitizer_symbolize_code");
 }
 
 /* ---- all modules */

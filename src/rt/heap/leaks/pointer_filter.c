@@ -3,6 +3,7 @@
 
 #if defined(__x86_64__) && defined(__LP64__)
 #define HAS_AVX2 1
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -47,10 +48,25 @@ static size_t keep_portably(const struct wndl_rt_pointer_filter *s,
 
 #ifdef HAS_AVX2
 
+/* Whether the system saves the registers, too: XCR0's bits SSE and AVX. */
+static bool saves_avx(void)
+{
+    enum { SSE_AND_AVX = 6 };
+    unsigned low, high;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (low & SSE_AND_AVX) == SSE_AND_AVX;
+}
+
+/*
+ * GCC's own function comes with a constructor, which asks for all features at
+ * each start. In a virtual machine each question takes microseconds.
+ */
 bool wndl_rt_pointer_filter_has_avx2(void)
 {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") != 0;
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_OSXSAVE) != 0 &&
+           saves_avx() && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 &&
+           (b & bit_AVX2) != 0;
 }
 
 #define WITH_AVX2 __attribute__((target("avx2")))
