@@ -138,6 +138,41 @@ static inline void wndl_memlog_end(
 
 #ifdef __cplusplus
 }
+
+/*
+ * For C++: the begin of an event, and at the end of the scope its end, with the
+ * numbers that set() was given last.
+ *
+ *     wndl_memlog_scope scope(&collected);
+ */
+class wndl_memlog_scope {
+  public:
+    explicit wndl_memlog_scope(struct wndl_memlog_type *of)
+        : type(of), numbers(), count(0)
+    {
+        wndl_memlog_begin(type, NULL, 0);
+    }
+
+    ~wndl_memlog_scope()
+    {
+        wndl_memlog_end(type, numbers, count);
+    }
+
+    /* Keeps 8 of more than 8 numbers. */
+    void set(const int64_t *values, unsigned size)
+    {
+        for (count = 0; count < size && count < 8; count++)
+            numbers[count] = values[count];
+    }
+
+  private:
+    wndl_memlog_scope(const wndl_memlog_scope &);
+    wndl_memlog_scope &operator=(const wndl_memlog_scope &);
+
+    struct wndl_memlog_type *type;
+    int64_t numbers[8];
+    unsigned count;
+};
 #endif
 
 #endif

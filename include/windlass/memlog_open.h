@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <windlass/memlog_ring.h>
+#include <windlass/memlog_valgrind.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -58,9 +59,11 @@ struct wndl_memlog_page {
     uint8_t *blocks;
     uint64_t *owners;
     uint64_t block_mask;
+    uint64_t slot_mask;
+    uint64_t stamp;     /* of this ring in the states of types; << 32 */
     long thread_offset; /* of the thread's id from its pointer; 0: not known */
-    uint32_t seen;      /* `turn` when it was opened */
-    uint32_t stamp;     /* of this ring in the states of types */
+    uint32_t seen;      /* `turn` + 1 when it was opened; 0: there is no ring */
+    uint32_t is_plain;  /* its clock is the TSC, and thread_offset known */
     uint32_t lane_mask;
     uint32_t shared_mask;
     uint32_t clock;
@@ -264,6 +267,8 @@ static inline struct wndl_memlog_page *wndl_memlog_make_page(void)
         wndl_memlog_call(SYS_munmap, page, (long)SIZE);
         page = NULL;
     }
+    if (page != NULL)
+        wndl_memlog_share(page, SIZE);
     return (struct wndl_memlog_page *)page;
 }
 
@@ -402,6 +407,8 @@ static inline const struct wndl_memlog_control *wndl_memlog_map_control(
         wndl_memlog_call(SYS_munmap, control, (long)size);
         control = NULL;
     }
+    if (control != NULL)
+        wndl_memlog_share(control, size);
     return control;
 }
 
@@ -554,6 +561,8 @@ static inline struct wndl_memlog_ring *wndl_memlog_make_ring(
         wndl_memlog_call(SYS_munmap, ring, size);
         ring = NULL;
     }
+    if (ring != NULL)
+        wndl_memlog_share(ring, size);
     if (is_new && ring == NULL)
         wndl_memlog_call(SYS_unlinkat, folder, name, 0);
     if (is_new && ring != NULL)
@@ -561,7 +570,10 @@ static inline struct wndl_memlog_ring *wndl_memlog_make_ring(
     return ring;
 }
 
-/* Private: what threads need to append, the ring last. */
+/*
+ * Private: what threads need to append, the ring last; but `seen` comes after
+ * it.
+ */
 static inline void wndl_memlog_publish(
     struct wndl_memlog_page *page, struct wndl_memlog_ring *ring)
 {
@@ -570,12 +582,14 @@ static inline void wndl_memlog_publish(
     page->owners =
         (uint64_t *)(void *)((uint8_t *)ring + WNDL_MEMLOG_OWNERS_AT);
     page->block_mask = blocks - 1;
+    page->slot_mask = blocks * WNDL_MEMLOG_BLOCK_SLOTS - 1;
     page->thread_offset = wndl_memlog_find_thread_offset();
     page->lane_mask = ring->owned - 1;
     page->shared_mask = ring->shared - 1;
     page->clock = ring->clock;
+    page->is_plain = page->clock == WNDL_MEMLOG_TSC && page->thread_offset != 0;
     page->kept = ring;
-    page->stamp = ++wndl_memlog_state.stamps;
+    page->stamp = (uint64_t)++wndl_memlog_state.stamps << 32;
     __atomic_store_n(&page->ring, ring, __ATOMIC_RELEASE);
 }
 
@@ -625,6 +639,7 @@ static inline struct wndl_memlog_page *wndl_memlog_open_alone(uint32_t process)
     struct wndl_memlog_ring *ring;
     uint64_t bytes;
     uint32_t turn;
+    wndl_memlog_share(state, sizeof *state);
     if (page == NULL)
         page = wndl_memlog_make_page();
     if (control == NULL || page == NULL) {
@@ -634,9 +649,10 @@ static inline struct wndl_memlog_page *wndl_memlog_open_alone(uint32_t process)
     turn = __atomic_load_n(&control->turn, __ATOMIC_ACQUIRE);
     bytes = wndl_memlog_decide(control, process);
     ring = bytes == 0 ? NULL : wndl_memlog_ring_of(page, bytes);
-    __atomic_store_n(&page->seen, turn, __ATOMIC_RELAXED);
     if (ring != NULL && page->ring != ring)
         wndl_memlog_publish(page, ring);
+    if (ring != NULL)
+        __atomic_store_n(&page->seen, turn + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&state->page, page, __ATOMIC_RELEASE);
     wndl_memlog_turn_off(&control->turn, ring == NULL ? turn : UINT32_MAX);
     return ring == NULL ? NULL : page;

@@ -15,10 +15,6 @@
 #include <string.h>
 #include <windlass/memlog_open.h>
 
-#if defined(__x86_64__) || defined(__i386__)
-#include <x86intrin.h>
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -35,10 +31,10 @@ static inline struct wndl_memlog_page *wndl_memlog_page_now(void)
     turn = __atomic_load_n(gate, __ATOMIC_RELAXED);
     if (turn == __atomic_load_n(&wndl_memlog_state.off_at, __ATOMIC_RELAXED))
         return NULL;
-    page = __atomic_load_n(&wndl_memlog_state.page, __ATOMIC_ACQUIRE);
-    if (page == NULL ||
-        __atomic_load_n(&page->ring, __ATOMIC_ACQUIRE) == NULL ||
-        __atomic_load_n(&page->seen, __ATOMIC_RELAXED) != turn)
+    /* It is there before the gate is. */
+    page = __atomic_load_n(&wndl_memlog_state.page, __ATOMIC_RELAXED);
+    if (__builtin_expect(
+            __atomic_load_n(&page->seen, __ATOMIC_ACQUIRE) != turn + 1, 0))
         return wndl_memlog_open();
     return page;
 }
@@ -49,11 +45,10 @@ static inline struct wndl_memlog_page *wndl_memlog_page_now(void)
 static inline struct wndl_memlog_slot *wndl_memlog_slot_of(
     const struct wndl_memlog_page *page, uint64_t number)
 {
-    const uint64_t mask = page->block_mask * WNDL_MEMLOG_BLOCK_SLOTS +
-                          (WNDL_MEMLOG_BLOCK_SLOTS - 1);
-    return (struct wndl_memlog_slot *)(void *)(page->blocks +
-                                               (size_t)(number & mask) *
-                                                   WNDL_MEMLOG_SLOT);
+    return (
+        struct wndl_memlog_slot *)(void *)(page->blocks +
+                                           (size_t)(number & page->slot_mask) *
+                                               WNDL_MEMLOG_SLOT);
 }
 
 /*
@@ -223,7 +218,7 @@ static __attribute__((noinline, cold, unused)) uint64_t wndl_memlog_refill(
 }
 
 /* Private: finds the lane of a thread, or gives it one. */
-static __attribute__((noinline, cold, unused)) unsigned wndl_memlog_find_lane(
+static inline unsigned wndl_memlog_find_lane(
     const struct wndl_memlog_page *page, uint64_t thread, uint32_t hash)
 {
     struct wndl_memlog_ring *ring = page->ring;
@@ -257,6 +252,30 @@ static inline uint64_t wndl_memlog_add_own(uint64_t *word, unsigned count)
 #endif
 }
 
+/* Private: the first number of `count` slots that an addition returned. */
+static inline uint64_t wndl_memlog_taken(const struct wndl_memlog_page *page,
+    uint64_t *lane, uint64_t word, unsigned count)
+{
+    const unsigned used = (unsigned)(word & 0xffff);
+    if (__builtin_expect(used + count > WNDL_MEMLOG_BLOCK_SLOTS, 0))
+        return wndl_memlog_refill(page, lane, word, count);
+    return (word >> 16) * WNDL_MEMLOG_BLOCK_SLOTS + used;
+}
+
+/* Private: the same for a thread whose lane is not where it is sought first. */
+static __attribute__((noinline, unused)) uint64_t wndl_memlog_claim_elsewhere(
+    const struct wndl_memlog_page *page, uint64_t thread, uint32_t hash,
+    unsigned count)
+{
+    const unsigned lane = wndl_memlog_find_lane(page, thread, hash);
+    uint64_t *place = &page->ring->lanes[lane].value;
+    const uint64_t word =
+        lane <= page->lane_mask
+            ? wndl_memlog_add_own(place, count)
+            : __atomic_fetch_add(place, count, __ATOMIC_ACQ_REL);
+    return wndl_memlog_taken(page, place, word, count);
+}
+
 /* Private: the first number of `count` slots, or 0. */
 static inline uint64_t wndl_memlog_claim(
     const struct wndl_memlog_page *page, unsigned count)
@@ -264,20 +283,15 @@ static inline uint64_t wndl_memlog_claim(
     const uint64_t thread = wndl_memlog_thread_pointer();
     const uint32_t hash =
         (uint32_t)((thread * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
-    uint32_t lane = hash & page->lane_mask;
-    uint64_t *place;
-    uint64_t word;
-    unsigned used;
-    if (__atomic_load_n(&page->ring->threads[lane], __ATOMIC_RELAXED) != thread)
-        lane = wndl_memlog_find_lane(page, thread, hash);
-    place = &page->ring->lanes[lane].value;
-    word = lane <= page->lane_mask
-               ? wndl_memlog_add_own(place, count)
-               : __atomic_fetch_add(place, count, __ATOMIC_ACQ_REL);
-    used = (unsigned)(word & 0xffff);
-    if (__builtin_expect(used + count > WNDL_MEMLOG_BLOCK_SLOTS, 0))
-        return wndl_memlog_refill(page, place, word, count);
-    return (word >> 16) * WNDL_MEMLOG_BLOCK_SLOTS + used;
+    struct wndl_memlog_ring *ring = page->ring;
+    const uint32_t lane = hash & page->lane_mask;
+    uint64_t *place = &ring->lanes[lane].value;
+    if (__builtin_expect(
+            __atomic_load_n(&ring->threads[lane], __ATOMIC_RELAXED) != thread,
+            0))
+        return wndl_memlog_claim_elsewhere(page, thread, hash, count);
+    return wndl_memlog_taken(
+        page, place, wndl_memlog_add_own(place, count), count);
 }
 
 /* ---- types */
@@ -385,26 +399,24 @@ static inline uint32_t wndl_memlog_store_type(
     return id;
 }
 
-/* Private: the id for the ring of the page; 0: events of it are dropped. */
-static __attribute__((noinline, cold, unused)) uint32_t wndl_memlog_register(
+/* Private: a type whose id is not all there is to know has this bit in it. */
+enum { WNDL_MEMLOG_LIMITED = 0x10000 };
+
+/*
+ * Private: the id for the ring of the page, with WNDL_MEMLOG_LIMITED if the
+ * type has a limit; 0: events of it are dropped.
+ */
+static inline uint32_t wndl_memlog_register(
     const struct wndl_memlog_page *page, struct wndl_memlog_type *type)
 {
     const int kept = errno;
-    const uint32_t id = wndl_memlog_store_type(page, type);
+    uint32_t id = wndl_memlog_store_type(page, type);
     errno = kept;
-    __atomic_store_n(
-        &type->state[0], (uint64_t)page->stamp << 32 | id, __ATOMIC_RELAXED);
+    if (id != 0 && type->limit != 0)
+        id |= WNDL_MEMLOG_LIMITED;
+    wndl_memlog_share(type->state, sizeof type->state);
+    __atomic_store_n(&type->state[0], page->stamp | id, __ATOMIC_RELAXED);
     return id;
-}
-
-/* Private. */
-static inline uint32_t wndl_memlog_type_id(
-    const struct wndl_memlog_page *page, struct wndl_memlog_type *type)
-{
-    const uint64_t known = __atomic_load_n(&type->state[0], __ATOMIC_RELAXED);
-    return __builtin_expect(known >> 32 == page->stamp, 1)
-               ? (uint32_t)known
-               : wndl_memlog_register(page, type);
 }
 
 /*
@@ -435,6 +447,20 @@ static __attribute__((noinline, cold, unused)) int wndl_memlog_passes(
 
 /* ---- events */
 
+/* Private: the same for types that are new to the ring, or have a limit. */
+static __attribute__((noinline, unused)) uint32_t wndl_memlog_admit_rare(
+    const struct wndl_memlog_page *page, struct wndl_memlog_type *type)
+{
+    const uint64_t known =
+        __atomic_load_n(&type->state[0], __ATOMIC_RELAXED) ^ page->stamp;
+    const uint32_t found =
+        known >> 32 == 0 ? (uint32_t)known : wndl_memlog_register(page, type);
+    const uint32_t id = found & (WNDL_MEMLOG_LIMITED - 1);
+    if (id == 0)
+        __atomic_fetch_add(&page->ring->dropped.value, 1, __ATOMIC_RELAXED);
+    return found == id || wndl_memlog_passes(page, type, id) ? id : 0;
+}
+
 /*
  * Private: the id of a type of which an event is to be logged now; 0: it is
  * not, and counted.
@@ -442,23 +468,35 @@ static __attribute__((noinline, cold, unused)) int wndl_memlog_passes(
 static inline uint32_t wndl_memlog_admit(
     const struct wndl_memlog_page *page, struct wndl_memlog_type *type)
 {
-    const uint32_t id = wndl_memlog_type_id(page, type);
-    if (__builtin_expect(id == 0, 0))
-        __atomic_fetch_add(&page->ring->dropped.value, 1, __ATOMIC_RELAXED);
-    else if (__builtin_expect(type->limit != 0, 0) &&
-             !wndl_memlog_passes(page, type, id))
-        return 0;
-    return id;
+    const uint64_t id =
+        __atomic_load_n(&type->state[0], __ATOMIC_RELAXED) ^ page->stamp;
+    return __builtin_expect(id - 1 < WNDL_MEMLOG_TYPES, 1)
+               ? (uint32_t)id
+               : wndl_memlog_admit_rare(page, type);
 }
 
-/* Private. */
-static inline uint64_t wndl_memlog_ticks(const struct wndl_memlog_page *page)
+/* Private: time and thread of a slot, where they take a call. */
+static __attribute__((noinline, cold, unused)) void wndl_memlog_sign_slowly(
+    const struct wndl_memlog_page *page, struct wndl_memlog_slot *slot)
 {
-#if defined(__x86_64__) || defined(__i386__)
-    if (__builtin_expect(page->clock == WNDL_MEMLOG_TSC, 1))
-        return __rdtsc();
+    slot->time = wndl_memlog_clock_ticks(page->clock);
+    slot->thread = wndl_memlog_thread(page);
+}
+
+/* Private: time and thread of a slot. */
+static inline void wndl_memlog_sign(
+    const struct wndl_memlog_page *page, struct wndl_memlog_slot *slot)
+{
+#if defined(__x86_64__)
+    if (__builtin_expect(page->is_plain != 0, 1)) {
+        uint32_t id;
+        slot->time = __builtin_ia32_rdtsc();
+        __asm__("movl %%fs:(%1), %0" : "=r"(id) : "r"(page->thread_offset));
+        slot->thread = id;
+        return;
+    }
 #endif
-    return wndl_memlog_now(WNDL_MEMLOG_CLOCK_MONOTONIC);
+    wndl_memlog_sign_slowly(page, slot);
 }
 
 #ifndef WNDL_MEMLOG_TEST_PAUSE
@@ -470,8 +508,7 @@ static inline void wndl_memlog_write_head(const struct wndl_memlog_page *page,
     struct wndl_memlog_slot *slot, uint32_t id, unsigned numbers,
     unsigned flags)
 {
-    slot->time = wndl_memlog_ticks(page);
-    slot->thread = wndl_memlog_thread(page);
+    wndl_memlog_sign(page, slot);
     slot->type = (uint16_t)id;
     slot->numbers = (uint8_t)numbers;
     slot->flags = (uint8_t)flags;
@@ -567,6 +604,26 @@ static __attribute__((noinline, unused)) void wndl_memlog_put_all(
         wndl_memlog_put_parts(page, id, &parts, flags);
 }
 
+/*
+ * Private: numbers one by one. A memcpy() would load two at once, and wait for
+ * the stores of one that just made the caller's array.
+ */
+static inline void wndl_memlog_copy_numbers(
+    struct wndl_memlog_slot *slot, const int64_t *numbers, unsigned count)
+{
+    int64_t *to = (int64_t *)(void *)slot->bytes;
+    if (count > 0)
+        __atomic_store_n(&to[0], numbers[0], __ATOMIC_RELAXED);
+    if (count > 1)
+        __atomic_store_n(&to[1], numbers[1], __ATOMIC_RELAXED);
+    if (count > 2)
+        __atomic_store_n(&to[2], numbers[2], __ATOMIC_RELAXED);
+    if (count > 3)
+        __atomic_store_n(&to[3], numbers[3], __ATOMIC_RELAXED);
+    if (count > 4)
+        __atomic_store_n(&to[4], numbers[4], __ATOMIC_RELAXED);
+}
+
 /* Private: logs numbers, which fit one slot in most cases. */
 static inline void wndl_memlog_put(struct wndl_memlog_type *type,
     const int64_t *numbers, unsigned count, unsigned flags)
@@ -591,8 +648,7 @@ static inline void wndl_memlog_put(struct wndl_memlog_type *type,
     slot = wndl_memlog_slot_of(page, number);
     wndl_memlog_write_head(page, slot, id, count, flags);
     WNDL_MEMLOG_TEST_PAUSE();
-    if (count != 0)
-        memcpy(slot->bytes, numbers, count * sizeof *numbers);
+    wndl_memlog_copy_numbers(slot, numbers, count);
     __atomic_store_n(&slot->number, number, __ATOMIC_RELEASE);
 }
 

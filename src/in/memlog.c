@@ -104,6 +104,7 @@ static void read_facts(struct reading *r)
     p->dropped = h->dropped.value;
     p->given_up = h->given_up.value;
     p->has_rate = r->clock.has_rate;
+    p->set_back = r->clock.set_back;
     p->first = r->clock.count == 0 ? 0 : r->clock.anchors[0].real;
     copy_text(p->boot, sizeof p->boot, h->boot);
     p->boot[strcspn(p->boot, "\n")] = '\0';

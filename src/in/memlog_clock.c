@@ -5,8 +5,10 @@
 #include <string.h>
 
 enum {
-    LEAST_SPAN = 1 << 20,          /* ticks from which a rate can be had */
-    MOST_STEP = 1000 * 1000 * 1000 /* ns a tick that can be true */
+    LEAST_SPAN = 1 << 20,           /* ticks from which a rate can be had */
+    MOST_STEP = 1000 * 1000 * 1000, /* ns a tick that can be true */
+    LEAST_SET_BACK =
+        2000 * 1000 * 1000, /* ns; a thread may wait amid an anchor */
 };
 
 static bool is_whole(const struct wndl_memlog_anchor *a)
@@ -46,6 +48,19 @@ static double rate_between(
            (double)(b->ticks - a->ticks);
 }
 
+/*
+ * By how much the real time was set back between two anchors. (After a suspend
+ * it is ahead of CLOCK_MONOTONIC, which keeps the order.)
+ */
+static uint64_t set_back_between(
+    const struct wndl_memlog_anchor *a, const struct wndl_memlog_anchor *b)
+{
+    const uint64_t expected = a->real + (b->monotonic - a->monotonic);
+    return b->real < expected && expected - b->real >= LEAST_SET_BACK
+               ? expected - b->real
+               : 0;
+}
+
 void wndl_memlog_clockwork_init(struct wndl_memlog_clockwork *clock,
     const struct wndl_memlog_ring *ring, const struct wndl_memlog_anchor *now)
 {
@@ -58,6 +73,9 @@ void wndl_memlog_clockwork_init(struct wndl_memlog_clockwork *clock,
         clock->anchors[clock->count++] = *now;
     qsort(clock->anchors, clock->count, sizeof *clock->anchors, compare_ticks);
     keep_rising(clock);
+    for (size_t i = 1; i < clock->count; i++)
+        clock->set_back +=
+            set_back_between(&clock->anchors[i - 1], &clock->anchors[i]);
     const struct wndl_memlog_anchor *last = &clock->anchors[clock->count];
     clock->has_rate = ring->clock == WNDL_MEMLOG_NANOSECONDS;
     if (clock->has_rate || clock->count < 2 ||

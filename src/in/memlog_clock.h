@@ -13,6 +13,7 @@ struct wndl_memlog_clockwork {
     size_t count;
     double rate; /* ns a tick, where two anchors do not say it */
     bool has_rate;
+    uint64_t set_back; /* ns by which the real time was set back, in all */
 };
 
 /* `now` is one more anchor, or NULL. */

@@ -42,11 +42,12 @@ struct wndl_event_process {
     uint32_t process;
     uint32_t parent;
     uint32_t user;
-    uint32_t watcher; /* the process that wrote the log; 0: this one */
-    uint32_t clock;   /* enum wndl_memlog_clock */
-    uint64_t start;   /* clock ticks since boot */
-    uint64_t size;    /* bytes of the blocks */
-    uint64_t first;   /* ns since 1970, of the log's start */
+    uint32_t watcher;  /* the process that wrote the log; 0: this one */
+    uint32_t clock;    /* enum wndl_memlog_clock */
+    uint64_t start;    /* clock ticks since boot */
+    uint64_t size;     /* bytes of the blocks */
+    uint64_t first;    /* ns since 1970, of the log's start */
+    uint64_t set_back; /* ns by which the real time was set back meanwhile */
     char boot[40];
     char name[16];
     struct wndl_bytes command; /* arguments, each with its NUL */

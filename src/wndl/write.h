@@ -123,10 +123,13 @@ void wndl_recording_title(struct wndl_recording *r, uint32_t process,
 void wndl_recording_thread_end(
     struct wndl_recording *r, uint32_t thread, uint64_t time, uint64_t cpu);
 
+/* A kind of mark that no ring has: an event of the memory event log. */
+enum { WNDL_MARK_MEMORY = 2 };
+
 /* An annotation by the program, in `thread`: MARK. */
 struct wndl_recording_mark {
     uint32_t thread;
-    uint32_t kind; /* enum wndl_mark_kind */
+    uint32_t kind; /* enum wndl_mark_kind, or WNDL_MARK_MEMORY */
     uint64_t time, duration;
     struct wndl_bytes text;
 };

@@ -25,6 +25,7 @@ export class MadePage {
   readonly samples: number[][] = []; // thread, time, node, cpu, end
   readonly blocks: number[][] = []; // thread, start, duration, node, waiting
   readonly marks: number[][] = []; // thread, time, duration, text, missed
+  readonly sizes: number[][] = []; // process, time, resident
   private readonly strings = new Map<string, number>([["", 0]]);
   private readonly functions = new Map<string, number>();
   private readonly functionRows: number[][] = [];
@@ -181,6 +182,9 @@ export class MadePage {
       file.add(`marks.${name}`, "u32", row(this.marks, i)),
     );
     file.add("marks.missed", "u8", row(this.marks, 4));
+    ["process", "time", "resident"].forEach((name, i) =>
+      file.addFit(`sizes.${name}`, row(this.sizes, i), true),
+    );
     this.heaps.forEach((heap, i) => encodeHeap(file, `heap${i}.`, heap));
     this.head.columns = file.infos;
     return { head: this.head, data: file.data() };

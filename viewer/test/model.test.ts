@@ -20,6 +20,7 @@ import type { Tree } from "../src/model/tree";
 import { selectAll, sum, weighHeap, weighTime } from "../src/model/weights";
 import { layOut, manySmall } from "../src/draw/flame_layout";
 import { shortName } from "../src/model/short_name";
+import { laneRows, makeLane, residentAt } from "../src/views/lanes";
 import { MadePage } from "./made_page";
 import { cpuPage, diffPage, heapPage } from "./made_pages";
 
@@ -353,4 +354,24 @@ test("a heap's curve goes through its peak, between notes or at one", () => {
   assert.deepEqual(curveOf(heap, "bytes").live, [0, 4096, 1e8, 4096]);
   peak(950000);
   assert.deepEqual(curveOf(heap, "bytes").live, [0, 4096, 12288, 4096, 1e8]);
+});
+
+test("what was resident is beside the heap, on one scale", () => {
+  const page = heapPage();
+  const of = page.process();
+  page.sizes.push([0, 0, 8192], [of, 10, 4096], [0, 400000, 24576]);
+  const profile = page.profile();
+  const [row] = laneRows(profile);
+  assert.equal(row.process, 0);
+  const lane = makeLane(profile, row, [0, 1e6], 10);
+  assert.deepEqual(lane.resident, [
+    { x: 0, y: 8192 / 24576 },
+    { x: 0.4, y: 1 },
+  ]);
+  assert.deepEqual(lane.live[2], { x: 0.5, y: 12288 / 24576 });
+  assert.equal(residentAt(profile, 0, 399999), 8192);
+  assert.equal(residentAt(profile, 0, 400000), 24576);
+  assert.equal(residentAt(profile, of, 9), null);
+  const other = laneRows(profile).find(({ process }) => process === of)!;
+  assert.deepEqual(makeLane(profile, other, [0, 1e6], 10).live, []);
 });

@@ -59,8 +59,8 @@ static const struct wndl_option option_table[] = {
         "of run and watch: log mappings of at least SIZE", WNDL_OPT_SIZE,
         offsetof(struct memlog_options, above)},
     {0, "interval", "SECONDS", NULL, "0.1", NULL,
-        "of run and watch: read processes every SECONDS, or as seldom as 1 % "
-        "of a CPU allows",
+        "of run and watch: read processes every SECONDS, or as seldom as "
+        "0.25 % or 1 % of a CPU allows",
         WNDL_OPT_REAL, offsetof(struct memlog_options, interval)},
     {0, "all", NULL, NULL, NULL, NULL, "watch all processes that one can see",
         WNDL_OPT_FLAG, offsetof(struct memlog_options, all)},
@@ -196,6 +196,10 @@ static void note_losses(const struct wndl_event_process *p)
         wndl_cli_note("%s[%" PRIu32 "]: the rate of its clock is not known; "
                       "the order of its events is",
             p->name, p->process);
+    if (p->set_back != 0)
+        wndl_cli_note("%s[%" PRIu32 "]: the clock was set back by %.1f s "
+                      "meanwhile; events from before and after it are mixed",
+            p->name, p->process, (double)p->set_back / 1e9);
     for (size_t i = 0; i < p->types.len; i++) {
         const struct wndl_event_type *type = wndl_vec_at(&p->types, i);
         if (type->kept_back != 0)
@@ -483,9 +487,10 @@ const struct wndl_command wndl_cmd_memlog = {
         "summary: say for each process how it grew, and what the events say "
         "about the cause.\n\n"
         "follow: show new events as they come, until interrupted.\n\n"
-        "dump: write the logs as a recording, for 'windlass export -f "
-        "firefox': "
-        "events are marks of their threads, and the sizes of a process are a "
+        "dump: write the logs as a recording, for 'windlass view' and "
+        "'windlass "
+        "export -f firefox': events are marks of their threads, and the sizes "
+        "of a process are a "
         "curve. With --with they stand under the profile that RECORDING is.\n\n"
         "on, off: let the running processes PID begin or stop to log. It holds "
         "until they end.\n\n"

@@ -45,6 +45,25 @@ struct wndl_dump_process *wndl_dump_process_at(
 
 /* ---- the copy */
 
+static void note_events(struct wndl_dump_target *to, uint64_t process)
+{
+    for (size_t i = 0; i < to->processes.len; i++) {
+        struct wndl_dump_process *p = wndl_vec_at(&to->processes, i);
+        p->has_events |= p->number == process;
+    }
+}
+
+static void note_mark(
+    struct wndl_dump_target *to, const struct wndl_fields_mark *mark)
+{
+    for (size_t i = 0; i < to->threads.len && mark->kind == WNDL_MARK_MEMORY;
+         i++) {
+        const struct wndl_dump_thread *t = wndl_vec_at(&to->threads, i);
+        if (t->number == mark->thread)
+            note_events(to, t->process);
+    }
+}
+
 static bool learn(struct wndl_dump_target *to, const struct wndl_chunk *chunk)
 {
     struct wndl_cursor c = wndl_cursor_at(chunk->payload, 0, false);
@@ -61,6 +80,11 @@ static bool learn(struct wndl_dump_target *to, const struct wndl_chunk *chunk)
         const struct wndl_dump_thread thread = {
             (uint32_t)t.thread, (uint32_t)t.process, (uint32_t)t.tid};
         return c.failed || wndl_dump_add_thread(to, &thread);
+    } else if (chunk->type == WNDL_CHUNK_MARK) {
+        const struct wndl_fields_mark mark = wndl_get_mark(&c);
+        note_mark(to, &mark);
+    } else if (chunk->type == WNDL_CHUNK_SIZE) {
+        note_events(to, wndl_get_size(&c).process);
     } else if (chunk->type == WNDL_CHUNK_DONE) {
         to->last = to->first + wndl_get_done(&c).time;
     }
@@ -108,5 +132,26 @@ enum wndl_status wndl_dump_copy(struct wndl_dump_target *to, int fd,
             wndl_recording_flush(&to->r);
     }
     note_lost(&reader, path);
+    return WNDL_OK;
+}
+
+enum wndl_status wndl_dump_learn(
+    struct wndl_dump_target *to, struct wndl_bytes file, struct wndl_error *err)
+{
+    struct wndl_chunk_reader reader;
+    struct wndl_chunk chunk;
+    const enum wndl_status status = wndl_chunk_reader_init(&reader, file, err);
+    if (status != WNDL_OK)
+        return status;
+    to->last = UINT64_MAX;
+    while (wndl_chunk_next(&reader, &chunk)) {
+        if (!learn(to, &chunk))
+            return wndl_fail(err, WNDL_NOMEM, "out of memory");
+        if (chunk.type == WNDL_CHUNK_DONE)
+            to->done = whole_chunk(file, &chunk);
+    }
+    if (reader.damaged != 0 || reader.cut ||
+        to->done.data + to->done.size != file.data + file.size)
+        return wndl_fail(err, WNDL_MALFORMED, "the recording is not whole");
     return WNDL_OK;
 }

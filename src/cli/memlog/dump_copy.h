@@ -10,6 +10,7 @@ struct wndl_dump_process {
     uint32_t number; /* in the recording */
     uint32_t pid;
     uint64_t start;        /* ns since the recording's start */
+    bool has_events;       /* of its memory event log, before any is added */
     struct wndl_vec sizes; /* struct wndl_recording_size */
 };
 
@@ -38,6 +39,13 @@ struct wndl_dump_target {
 enum wndl_status wndl_dump_copy(struct wndl_dump_target *to, int fd,
     struct wndl_bytes file, const char *path,
     struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * The same without a copy: learns what the recording has, whose last chunk is
+ * `to->done`. MALFORMED if it is not whole.
+ */
+enum wndl_status wndl_dump_learn(struct wndl_dump_target *to,
+    struct wndl_bytes file, struct wndl_error *err) WNDL_MUST_USE;
 
 /* The process that had `pid` at this time; NULL: there was none. */
 struct wndl_dump_process *wndl_dump_process_at(

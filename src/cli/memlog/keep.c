@@ -29,17 +29,35 @@ static bool has_bytes(const uint8_t *page, size_t size)
     return false;
 }
 
-/* Writes bytes, but for pages of zeros, which stay holes. */
-static bool write_sparse(int fd, struct wndl_bytes bytes)
+/* Writes a part, but for pages of zeros. */
+static bool write_pages(int to, struct wndl_bytes bytes, size_t at, size_t end)
 {
     enum { PAGE = 4096 };
-    for (size_t at = 0; at < bytes.size; at += PAGE) {
-        const size_t size = bytes.size - at < PAGE ? bytes.size - at : PAGE;
+    for (; at < end; at += PAGE) {
+        const size_t size = end - at < PAGE ? end - at : PAGE;
         if (has_bytes(bytes.data + at, size) &&
-            pwrite(fd, bytes.data + at, size, (off_t)at) != (ssize_t)size)
+            pwrite(to, bytes.data + at, size, (off_t)at) != (ssize_t)size)
             return false;
     }
-    return ftruncate(fd, (off_t)bytes.size) == 0;
+    return true;
+}
+
+/*
+ * Writes the bytes of `from`, whose holes stay holes. They are not even read:
+ * most logs have few events.
+ */
+static bool write_sparse(int to, int from, struct wndl_bytes bytes)
+{
+    off_t at = lseek(from, 0, SEEK_DATA);
+    while (at >= 0 && (uint64_t)at < bytes.size) {
+        const off_t hole = lseek(from, at, SEEK_HOLE);
+        const size_t end =
+            hole < 0 || (uint64_t)hole > bytes.size ? bytes.size : (size_t)hole;
+        if (!write_pages(to, bytes, (size_t)at, end))
+            return false;
+        at = lseek(from, (off_t)end, SEEK_DATA);
+    }
+    return ftruncate(to, (off_t)bytes.size) == 0;
 }
 
 /* The log's last anchor is of now: its clock will not be known later. */
@@ -52,8 +70,13 @@ static bool write_anchor(int fd, const struct wndl_memlog_ring *ring)
            pwrite(fd, &now, sizeof now, (off_t)at) == (ssize_t)sizeof now;
 }
 
-static bool copy_ring(int kept, const char *name, struct wndl_bytes bytes,
-    const struct wndl_memlog_ring *ring)
+struct dead {
+    int fd;
+    struct wndl_bytes bytes; /* of it */
+    const struct wndl_memlog_ring *ring;
+};
+
+static bool copy_ring(int kept, const char *name, const struct dead *dead)
 {
     char beside[300];
     snprintf(beside, sizeof beside, ".%s.new", name);
@@ -62,7 +85,8 @@ static bool copy_ring(int kept, const char *name, struct wndl_bytes bytes,
         kept, beside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;
-    bool done = write_sparse(fd, bytes) && write_anchor(fd, ring);
+    bool done =
+        write_sparse(fd, dead->fd, dead->bytes) && write_anchor(fd, dead->ring);
     const int problem = errno;
     close(fd);
     done = done && renameat(kept, beside, kept, name) == 0;
@@ -93,7 +117,8 @@ static void move_if_dead(int from, int kept, const char *name)
     if (fd >= 0 && ring != NULL &&
         wndl_file_of_descriptor(fd, &file, NULL) == WNDL_OK) {
         if (is_dead(file.bytes, ring)) {
-            if (copy_ring(kept, name, file.bytes, ring))
+            const struct dead dead = {fd, file.bytes, ring};
+            if (copy_ring(kept, name, &dead))
                 (void)unlinkat(from, name, 0);
             else
                 wndl_cli_note("cannot keep %s: %s", name, strerror(errno));

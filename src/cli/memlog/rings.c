@@ -98,10 +98,36 @@ static void read_entry(
     wndl_cli_note("left out %s", wndl_error_text(&err, text, sizeof text));
 }
 
-static bool is_wanted(const char *name, uint32_t pid)
+static int compare_pids(const void *a, const void *b)
 {
-    return wndl_text_ends_with(name, ".ring") &&
-           (pid == 0 || strtoul(name, NULL, 10) == pid);
+    const uint32_t *x = a;
+    const uint32_t *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static bool is_wanted(
+    const struct wndl_rings *rings, const char *name, uint32_t pid)
+{
+    const uint32_t of = (uint32_t)strtoul(name, NULL, 10);
+    return wndl_text_ends_with(name, ".ring") && (pid == 0 || of == pid) &&
+           (rings->only == NULL || bsearch(&of, rings->only, rings->only_count,
+                                       sizeof of, compare_pids) != NULL);
+}
+
+bool wndl_rings_exist(void)
+{
+    char path[PATH_MAX];
+    bool found = false;
+    for (unsigned i = 0; i < WNDL_RINGS_FOLDERS && !found; i++) {
+        const int folder = wndl_folders_open(i, path, true);
+        DIR *dir = folder < 0 ? NULL : fdopendir(folder);
+        const struct dirent *entry;
+        while (dir != NULL && !found && (entry = readdir(dir)) != NULL)
+            found = wndl_text_ends_with(entry->d_name, ".ring");
+        if (dir != NULL)
+            closedir(dir);
+    }
+    return found;
 }
 
 void wndl_rings_read_all(struct wndl_rings *rings, uint32_t pid)
@@ -114,7 +140,7 @@ void wndl_rings_read_all(struct wndl_rings *rings, uint32_t pid)
         if (dir == NULL)
             continue;
         while (!rings->failed && (entry = readdir(dir)) != NULL) {
-            if (is_wanted(entry->d_name, pid))
+            if (is_wanted(rings, entry->d_name, pid))
                 read_entry(rings, folder, path, entry->d_name);
         }
         closedir(dir);

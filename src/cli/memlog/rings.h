@@ -9,8 +9,10 @@ enum { WNDL_RINGS_FOLDERS = 3 };
 
 struct wndl_rings {
     struct wndl_event_log log;
-    bool is_quiet; /* says nothing about files that are left out */
-    bool failed;   /* no memory */
+    bool is_quiet;        /* says nothing about files that are left out */
+    const uint32_t *only; /* these processes, in order; NULL: any */
+    size_t only_count;
+    bool failed; /* no memory */
 };
 
 /* Ends with wndl_rings_free. */
@@ -23,6 +25,9 @@ void wndl_rings_free(struct wndl_rings *rings);
  * a note.
  */
 void wndl_rings_read_all(struct wndl_rings *rings, uint32_t pid);
+
+/* Whether there is a log in the folders, whosoever. */
+bool wndl_rings_exist(void);
 
 /* Reads a file that the user named. False: said why. */
 bool wndl_rings_read_file(struct wndl_rings *rings, const char *path);

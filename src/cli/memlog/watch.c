@@ -15,7 +15,9 @@
 
 enum {
     MOST_LOGS = 500,
-    CPU_PART = 99, /* a round's cost is 1 % of the time, at most */
+    /* A round's cost is 1 % of the time at most, of one command 0.25 %. */
+    CPU_PART = 99,
+    CPU_PART_OF_TREE = 399,
 };
 
 #define SECOND UINT64_C(1000000000)
@@ -237,7 +239,9 @@ bool wndl_watch_round(struct wndl_watch *watch)
         visit_given(watch);
     forget_ended(watch);
     note_pressure(watch);
-    const uint64_t least = (wndl_clock_thread_cpu_ns() - before) * CPU_PART;
+    const uint64_t part =
+        watch->request.tree != 0 ? CPU_PART_OF_TREE : CPU_PART;
+    const uint64_t least = (wndl_clock_thread_cpu_ns() - before) * part;
     const uint64_t wanted = (uint64_t)(watch->request.interval * 1e9);
     watch->pause = least > wanted ? least : wanted;
     return watch->request.is_all || watch->count != 0;

@@ -2,6 +2,7 @@
 #include "cli/record/run.h"
 
 #include "cli/core/command.h"
+#include "cli/memlog/join.h"
 #include "cli/record/summary.h"
 #include "cli/record/target.h"
 #include "cli/record/unwind_tables.h"
@@ -23,24 +24,40 @@ static int say_error(const struct wndl_error *err)
 /* Records the processes that the command left running, without a terminal. */
 static _Noreturn void go_on_alone(struct wndl_collector *c)
 {
+    struct wndl_collector_result result;
     wndl_collector_run_rest(c);
     bool whole = wndl_collector_finish(c, NULL) == WNDL_OK;
+    wndl_collector_result(c, &result);
+    if (whole)
+        wndl_memlog_join(result.path, true);
     wndl_collector_free(c);
     _exit(whole ? WNDL_EXIT_OK : WNDL_EXIT_FAILURE);
 }
 
+/* Ends the recording. */
+static void finish_here(struct wndl_collector *c, bool is_quiet)
+{
+    struct wndl_collector_result result;
+    struct wndl_error err = {0};
+    if (wndl_collector_finish(c, &err) != WNDL_OK) {
+        say_error(&err);
+        return;
+    }
+    wndl_collector_result(c, &result);
+    wndl_memlog_join(result.path, is_quiet);
+}
+
 /* Ends the recording, or hands it to another process and returns its pid. */
 static pid_t finish_recording(
-    struct wndl_collector *c, enum wndl_collector_stage stage)
+    struct wndl_collector *c, enum wndl_collector_stage stage, bool is_quiet)
 {
-    struct wndl_error err = {0};
     pid_t other = -1;
     if (stage == WNDL_COLLECTOR_LEFT)
         other = wndl_collector_detach(c);
     if (other == 0)
         go_on_alone(c);
-    if (other < 0 && wndl_collector_finish(c, &err) != WNDL_OK)
-        say_error(&err);
+    if (other < 0)
+        finish_here(c, is_quiet);
     return other;
 }
 
@@ -68,7 +85,7 @@ static int record_to_the_end(
     enum wndl_collector_stage stage = wndl_collector_run(c);
     wndl_collector_set_progress(c, NULL, NULL);
     wndl_record_end_progress(&progress);
-    pid_t other = finish_recording(c, stage);
+    pid_t other = finish_recording(c, stage, o->quiet);
     wndl_collector_result(c, &result);
     if (!o->quiet && stage == WNDL_COLLECTOR_STOPPED)
         wndl_cli_note("the recording has ended; the command keeps running, and "

@@ -100,10 +100,12 @@ static void publish(struct wndl_outside *log, struct wndl_memlog_ring *ring)
         .blocks = (uint8_t *)ring + wndl_memlog_blocks_at(BLOCKS),
         .owners = (void *)((uint8_t *)ring + WNDL_MEMLOG_OWNERS_AT),
         .block_mask = BLOCKS - 1,
+        .slot_mask = BLOCKS * WNDL_MEMLOG_BLOCK_SLOTS - 1,
         /* Where the id of the thread would be, there is none. */
         .thread_offset = (long)((uint64_t)(uintptr_t)&no_thread -
                                 wndl_memlog_thread_pointer()),
-        .stamp = 1,
+        .stamp = UINT64_C(1) << 32,
+        .is_plain = ring->clock == WNDL_MEMLOG_TSC,
         .lane_mask = ring->owned - 1,
         .shared_mask = ring->shared - 1,
         .clock = ring->clock,

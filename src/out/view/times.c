@@ -345,10 +345,44 @@ static void add_pauses(struct wndl_view_writer *w)
     }
 }
 
+/* ---- sizes of processes, by their memory event logs */
+
+enum size_column { SIZE_PROCESS, SIZE_TIME, SIZE_RESIDENT };
+
+static uint64_t size_value(const struct wndl_view_writer *w, size_t recording,
+    const struct wndl_size *size, enum size_column column)
+{
+    return column == SIZE_PROCESS
+               ? (uint64_t)w->first_process[recording] + size->process
+           : column == SIZE_TIME ? size->time / NS_PER_US
+                                 : size->resident;
+}
+
+static void add_size_column(
+    struct wndl_view_writer *w, const char *name, enum size_column column)
+{
+    size_t count = 0;
+    for (size_t r = 0; r < w->view->count; r++) {
+        const struct wndl_vec *list = &wndl_view_profile(w, r)->sizes;
+        for (size_t i = 0; i < list->len; i++)
+            w->numbers[count++] =
+                size_value(w, r, wndl_vec_at(list, i), column);
+    }
+    wndl_view_numbers(&w->columns, name, w->numbers, count, true);
+}
+
+static void add_sizes(struct wndl_view_writer *w)
+{
+    add_size_column(w, "sizes.process", SIZE_PROCESS);
+    add_size_column(w, "sizes.time", SIZE_TIME);
+    add_size_column(w, "sizes.resident", SIZE_RESIDENT);
+}
+
 void wndl_view_add_times(struct wndl_view_writer *w)
 {
     add_samples(w);
     add_blocks(w);
     add_marks(w);
     add_pauses(w);
+    add_sizes(w);
 }

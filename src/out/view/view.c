@@ -114,13 +114,15 @@ static size_t larger_of(size_t a, size_t b)
 static size_t longest_column(const struct wndl_view_writer *w)
 {
     const struct wndl_merged *m = &w->merged;
-    size_t samples = 0, blocks = 0, marks = 0, pauses = 0, heaps = 0;
+    size_t samples = 0, blocks = 0, marks = 0, pauses = 0, sizes = 0;
+    size_t heaps = 0;
     for (size_t r = 0; r < w->view->count; r++) {
         const struct wndl_profile *p = wndl_view_profile(w, r);
         samples += p->samples.len;
         blocks += p->blocks.len;
         marks += p->marks.len;
         pauses += p->pauses.len;
+        sizes += p->sizes.len;
         for (size_t i = 0; i < p->heaps.len; i++) {
             const struct wndl_process_heap *heap = wndl_vec_at(&p->heaps, i);
             heaps = larger_of(
@@ -131,7 +133,7 @@ static size_t longest_column(const struct wndl_view_writer *w)
         larger_of(m->symbolized.locations.len, m->profile.nodes.len));
     return larger_of(
         larger_of(larger_of(samples, blocks), larger_of(marks, pauses)),
-        larger_of(heaps, code));
+        larger_of(larger_of(heaps, sizes), code));
 }
 
 static bool merge_recordings(struct wndl_view_writer *w)

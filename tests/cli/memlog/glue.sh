@@ -27,6 +27,21 @@ grep -q ' glibc heap: used .*, free .*, mapped .*, could be trimmed ' out ||
     fail "no report of glibc"
 grep -q ' malloc_trim: .* -> .*, reclaimed .* in ' out || fail "no trimming"
 
+sed 's/_glibc_trim/_jemalloc_purge/; s/_glibc_/_jemalloc_/' main.c >main_je.c
+cc $flags -D_GNU_SOURCE main_je.c memlog_jemalloc.c -o with_jemalloc -ldl ||
+    fail "cannot compile memlog_jemalloc.c"
+./with_jemalloc || fail "with_jemalloc: $?"
+memlog list
+grep -q ' with_jemalloc$' out && fail "jemalloc is reported where it is not"
+jemalloc=/usr/lib/$(cc -print-multiarch)/libjemalloc.so.2
+if have "$jemalloc"; then
+    LD_PRELOAD=$jemalloc ./with_jemalloc || fail "with_jemalloc: $?"
+    memlog show --process with_jemalloc
+    grep -q ' jemalloc: resident .*, allocated .*, active .*, retained .*' out ||
+        fail "no report of jemalloc"
+    grep -q ' jemalloc purge: .* -> .*, reclaimed .* in ' out || fail "no purge"
+fi
+
 cc $flags -fPIC -shared memlog_gc.c -o memlog_gc.so ||
     fail "cannot compile memlog_gc.c"
 python=$(command -v /usr/bin/python3 python3 | head -1)

@@ -57,7 +57,10 @@ int main(int argc, char **argv)
     return !wndl_memlog_active();
 }
 EOS
-cp all.c all.cc
+# (In C++ the guard does what begin and end do in C.)
+sed -e 's/wndl_memlog_begin(&gc, NULL, 0);/{ wndl_memlog_scope scope(\&gc);/' \
+    -e 's/wndl_memlog_end(&gc, collected, 4);/scope.set(collected, 4); }/' \
+    all.c >all.cc
 strict="-Wall -Wextra -Wpedantic -Wshadow -Werror -O1 -I$include"
 for language in cc:c99:all.c cc:c11:all.c c++:c++11:all.cc; do
     compiler=${language%%:*}

@@ -475,6 +475,43 @@ static void lines_say_what_happened(void **state)
     free(log);
 }
 
+static void add_anchor(
+    uint8_t *log, unsigned index, uint64_t seconds, uint64_t real_seconds)
+{
+    struct wndl_memlog_ring *ring = (void *)log;
+    struct wndl_memlog_anchor a = {.ticks = 1000 + seconds * 1000000000,
+        .monotonic = 1000 + seconds * 1000000000,
+        .real = UINT64_C(1764165731000000000) + real_seconds * 1000000000};
+    a.check = wndl_memlog_anchor_check(&a);
+    ring->anchors[index] = a;
+}
+
+/* Set forward, or asleep: the order is kept. Set back: it is counted. */
+static void a_clock_that_was_set_is_seen(void **state)
+{
+    (void)state;
+    for (unsigned is_back = 0; is_back < 2; is_back++) {
+        struct wndl_event_log read;
+        struct wndl_bytes bytes;
+        const int64_t numbers[4] = {1, 2, 3, 4};
+        uint8_t *log = new_log(&bytes);
+        add_type(log, &collected);
+        add_anchor(log, 1, 100, 3700);
+        add_anchor(log, 2, 200, is_back ? 100 : 3800);
+        add_event(log, 0, 50, 1, numbers);
+        add_event(log, 1, 210, 1, numbers);
+        read_bytes(&read, bytes);
+        const struct wndl_event_process *p = read.processes.data;
+        const struct wndl_event *events = read.events.data;
+        assert_int_equal(p->set_back, is_back ? UINT64_C(3700000000000) : 0);
+        assert_int_equal(read.events.len, 2);
+        assert_int_equal(events[1].real - events[0].real,
+            (is_back ? 60 : 3760) * UINT64_C(1000000000));
+        wndl_event_log_free(&read);
+        free(log);
+    }
+}
+
 /* A block whose owner is another one's number, and a slot of another lap. */
 static void slots_of_others_do_not_count(void **state)
 {
@@ -532,6 +569,7 @@ int main(void)
         cmocka_unit_test(other_versions_are_refused),
         cmocka_unit_test(lines_say_what_happened),
         cmocka_unit_test(slots_of_others_do_not_count),
+        cmocka_unit_test(a_clock_that_was_set_is_seen),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

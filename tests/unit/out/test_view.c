@@ -165,6 +165,31 @@ static void long_times_are_still_exact(void **state)
     free(text);
 }
 
+/* By the processes of the page, and all of them. */
+static void sizes_are_in_the_page(void **state)
+{
+    (void)state;
+    struct named n[2];
+    named_cook(&n[0], earlier, names);
+    named_cook(&n[1], later, names);
+    for (uint64_t i = 0; i < 3; i++) {
+        struct wndl_size *size = wndl_vec_push(&n[1].profile.sizes);
+        assert_non_null(size);
+        *size = (struct wndl_size){.time = i, .resident = i << 32};
+    }
+    char *text;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    assert_non_null(out);
+    assert_true(is_written(n, wndl_mem_libc(), out));
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(text, "\"sizes.process\",\"type\":\"u32\""));
+    assert_non_null(strstr(text, "\"sizes.resident\",\"type\":\"f64\""));
+    free(text);
+    named_free(&n[1]);
+    named_free(&n[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +197,7 @@ int main(void)
         cmocka_unit_test(every_failed_allocation_is_told),
         cmocka_unit_test(nothing_in_the_head_is_of_the_page),
         cmocka_unit_test(long_times_are_still_exact),
+        cmocka_unit_test(sizes_are_in_the_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

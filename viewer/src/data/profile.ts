@@ -61,6 +61,13 @@ export interface Marks {
   of: Spans;
 }
 
+// What processes were resident, by their memory event logs.
+export interface Sizes {
+  process: Uint32Array;
+  time: Float64Array; // us
+  resident: Float64Array; // bytes
+}
+
 export interface HeapStacks {
   info: HeapInfo;
   time: Float64Array; // us; of the curve
@@ -83,6 +90,7 @@ export interface Profile {
   blocks: Blocks;
   marks: Marks;
   pauses: { recording: Uint32Array; start: Float64Array; end: Float64Array };
+  sizes: Sizes;
   heaps: HeapStacks[];
   duration: number; // us, of the longest recording
 }
@@ -224,6 +232,11 @@ export function readProfile(head: Head, columns: Columns): Profile {
       recording: columns.u32("pauses.recording"),
       start: columns.f64("pauses.start"),
       end: columns.f64("pauses.end"),
+    },
+    sizes: {
+      process: columns.u32("sizes.process"),
+      time: columns.f64("sizes.time"),
+      resident: columns.f64("sizes.resident"),
     },
     heaps,
     duration: Math.max(1, ...duration),

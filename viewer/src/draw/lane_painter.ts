@@ -8,8 +8,9 @@ import { fitCanvas } from "./flame_painter";
 export interface Lane {
   bins: Bins;
   most: number; // the value of bins that is the full height
-  // Points of a curve, both 0 to 1; empty: none.
-  curve: { x: number; y: number }[];
+  // Points of curves, both 0 to 1; empty: none.
+  live: { x: number; y: number }[];
+  resident: { x: number; y: number }[];
   marks: { x: number; width: number; missed: boolean }[]; // 0 to 1
   pauses: { x: number; width: number }[];
 }
@@ -42,9 +43,9 @@ function paintBars(
 
 function paintCurve(
   context: CanvasRenderingContext2D,
-  { curve }: Lane,
+  curve: { x: number; y: number }[],
   [width, height]: [number, number],
-  palette: Palette,
+  color: string,
 ): void {
   if (!curve.length) return;
   context.beginPath();
@@ -55,7 +56,7 @@ function paintCurve(
     context[i ? "lineTo" : "moveTo"](x * width, at);
     last = at;
   });
-  context.strokeStyle = palette.memory;
+  context.strokeStyle = color;
   context.lineWidth = 1.5;
   context.stroke();
 }
@@ -74,7 +75,8 @@ export function paintLane(
   for (const { x, width: part } of lane.pauses)
     context.fillRect(x * width, 0, Math.max(1, part * width), height);
   paintBars(context, lane, size, palette);
-  paintCurve(context, lane, size, palette);
+  paintCurve(context, lane.resident, size, palette.dim);
+  paintCurve(context, lane.live, size, palette.memory);
   for (const { x, width: part, missed } of lane.marks) {
     context.fillStyle = missed ? palette.missed : palette.mark;
     context.fillRect(x * width - 0.5, 0, Math.max(2, part * width), 3);

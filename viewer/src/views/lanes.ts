@@ -47,18 +47,50 @@ export function laneRows(profile: Profile): LaneRow[] {
   });
 }
 
-// One curve for a process: of its first heap.
-function curveOf(profile: Profile, row: LaneRow, at: (us: number) => number) {
-  const heap =
-    row.thread === null
-      ? profile.heaps.find((h) => h.info.process === row.process)
-      : undefined;
+interface Point {
+  time: number; // us
+  bytes: number;
+}
+
+function residentOf({ sizes }: Profile, process: number): Point[] {
+  const points: Point[] = [];
+  sizes.time.forEach((time, i) => {
+    if (sizes.process[i] === process)
+      points.push({ time, bytes: sizes.resident[i] });
+  });
+  return points;
+}
+
+function liveOf(profile: Profile, process: number): Point[] {
+  const heap = profile.heaps.find((h) => h.info.process === process);
   if (!heap) return [];
-  const most = heap.bytes.reduce((m, b) => Math.max(m, b), 1);
-  return Array.from(heap.time, (time, i) => ({
-    x: at(time),
-    y: heap.bytes[i] / most,
-  }));
+  return Array.from(heap.time, (time, i) => ({ time, bytes: heap.bytes[i] }));
+}
+
+// The curves of a process: of its first heap, and of what was resident. Both
+// have one scale.
+function curvesOf(profile: Profile, row: LaneRow, at: (us: number) => number) {
+  if (row.thread !== null) return { live: [], resident: [] };
+  const live = liveOf(profile, row.process);
+  const resident = residentOf(profile, row.process);
+  let most = 1;
+  for (const { bytes } of [...live, ...resident]) most = Math.max(most, bytes);
+  const scaled = (points: Point[]) =>
+    points.map(({ time, bytes }) => ({ x: at(time), y: bytes / most }));
+  return { live: scaled(live), resident: scaled(resident) };
+}
+
+// What a process had resident at a time; null: nobody knows.
+export function residentAt(
+  { sizes }: Profile,
+  process: number,
+  us: number,
+): number | null {
+  let bytes = null;
+  for (let i = 0; i < sizes.time.length; i++)
+    if (sizes.process[i] === process && sizes.time[i] <= us)
+      bytes = sizes.resident[i];
+  return bytes;
 }
 
 function recordingOf(profile: Profile, { process }: LaneRow): number {
@@ -88,7 +120,7 @@ export function makeLane(
     width: (end[i] - us) / (to - from),
   })).filter((_, i) => recording[i] === recordingOf(profile, row));
   const most = Math.max(1, row.threads.length > 1 ? highest(bins.cpu) : 1);
-  return { bins, most, curve: curveOf(profile, row, at), marks, pauses };
+  return { bins, most, ...curvesOf(profile, row, at), marks, pauses };
 }
 
 function highest(values: Float64Array): number {

@@ -14,7 +14,7 @@ import { isPlain } from "../ui/keys";
 import { useSize } from "../ui/size";
 import { usePalette } from "../ui/theme";
 import { rowAfterKey, rowId, VirtualRows } from "../ui/virtual_rows";
-import { type LaneRow, laneRows, makeLane, markNear } from "./lanes";
+import { type LaneRow, laneRows, makeLane, markNear, residentAt } from "./lanes";
 
 const rowHeight = 30;
 const labelWidth = 190; // px, as in the style
@@ -162,7 +162,10 @@ function useHover() {
   const hover = (row: LaneRow | undefined, us: number, usPerPixel: number) => {
     if (!row || us < 0) return setText("");
     const mark = markNear(profile, row.threads, us, 4 * usPerPixel);
-    const at = amount(us, "us");
+    const bytes = residentAt(profile, row.process, us);
+    const at =
+      amount(us, "us") +
+      (bytes === null ? "" : `, ${amount(bytes, "bytes")} resident`);
     if (mark === null) return setText(at);
     const { text: name, missed, duration } = profile.marks;
     const long = duration[mark] ? `, ${amount(duration[mark], "us")}` : "";
@@ -221,6 +224,12 @@ function Status(props: { text: string }): JSX.Element {
           <li>
             <i class="memory" />
             heap
+          </li>
+        )}
+        {profile.sizes.time.length > 0 && (
+          <li>
+            <i class="resident" />
+            resident
           </li>
         )}
       </ul>
