@@ -33,7 +33,14 @@ function(wndl_unit_test name)
     WNDL_BUILT_FIXTURES="${CMAKE_BINARY_DIR}/tests/fixtures")
   add_test(NAME unit.${name} COMMAND ${name})
   set_tests_properties(unit.${name} PROPERTIES LABELS "${UNIT_LABELS}")
+  if(threads IN_LIST UNIT_LABELS)
+    add_dependencies(thread_tests ${name})
+  endif()
 endfunction()
+
+# What the presets tsan and fuzz build: they test nothing else.
+add_custom_target(thread_tests)
+add_custom_target(fuzz_targets)
 
 # wndl_cli_test(NAME record_status SCRIPT status.sh ARGS windlass ...): a script
 # that drives a program and compares; it ends with 77 where a tool is missing.
@@ -81,12 +88,13 @@ function(wndl_fuzz_target name)
   foreach(layer ${FUZZ_LAYERS})
     target_link_libraries(${name} PRIVATE wndl_${layer})
   endforeach()
+  add_dependencies(fuzz_targets ${name})
   string(REGEX REPLACE "^fuzz_" "" subject ${name})
   set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${subject})
   if(WINDLASS_FUZZ)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     add_test(NAME fuzz.${subject} COMMAND ${name} -seed=1 -runs=150000
-      -max_total_time=15 -rss_limit_mb=1024 -timeout=10 ${corpus})
+      -max_total_time=8 -rss_limit_mb=1024 -timeout=10 ${corpus})
   else()
     target_sources(${name} PRIVATE replay.c)
     add_test(NAME corpus.${subject} COMMAND ${name} ${corpus})

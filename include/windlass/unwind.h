@@ -56,13 +56,14 @@ struct wndl_regs {
 enum wndl_frame_how {
     WNDL_HOW_CONTEXT = 0, /* given by the caller: frame 0 */
     WNDL_HOW_CFI = 1,     /* call frame information, or an unwind table */
-    /* No rules: by frame pointer, a leaf's LR, or the code. A guess: whether
-     * the call before it can have led here is not known. */
+    /* No rules: by frame pointer, a leaf's LR, or the code. A guess: walks do
+     * not know whether the call before it can have led here. On x86 a step is
+     * not taken if that call surely leads elsewhere. */
     WNDL_HOW_FP = 2,
     WNDL_HOW_SCAN = 3, /* a guess: a word on the stack that fits */
-    /* WNDL_HOW_FP, and the call before it can have led here: it is of the
-     * function that it was found from, or indirect. On 32-bit Arm: the code
-     * was followed to its return, and a call is before that. */
+    /* WNDL_HOW_FP, and more. On 32-bit Arm: the code was followed to its
+     * return, and a call is before that. On x86 no walk gives it: who has the
+     * files may check the call before it, as `windlass record` does. */
     WNDL_HOW_CHECKED = 6,
 };
 
@@ -251,7 +252,8 @@ WNDL_API void wndl_resume_forget(struct wndl_resume *last);
 
 /*
  * Walks like wndl_unwind_regs, but takes over what is unchanged since the last
- * walk. After wndl_unwinder_flush() nothing is taken over.
+ * walk. After wndl_unwinder_flush() nothing is taken over. While stacks do not
+ * repeat themselves it only compares frames, because more costs more.
  *
  * `last` is the thread's last walk, which this one replaces.
  *
@@ -334,8 +336,7 @@ struct wndl_remote {
     size_t module_count;
     /* Whether to search the stack for RBP where a frame needs it and it is not
      * known, as in a thread that is seen from outside. `read` must read code,
-     * too, then. What its call confirms is WNDL_HOW_CFI, else WNDL_HOW_CHECKED
-     * or WNDL_HOW_FP. */
+     * too, then. What its call confirms is WNDL_HOW_CFI, else WNDL_HOW_FP. */
     bool find_fp;
     /* ELF's EM_X86_64 (62), EM_386 (3), EM_AARCH64 (183) or EM_ARM (40); 0 is
      * the caller's own. A walk of any other machine has no frames and ends as

@@ -25,6 +25,7 @@ struct wndl_process {
     struct wndl_bytes executable;
     struct wndl_bytes command; /* NUL-separated arguments */
     uint64_t start, end;       /* ns since the recording's start */
+    uint64_t age;              /* ns that it had run before `start` */
     uint8_t how_ended;         /* 0 not known, 1 exit, 2 exec */
 };
 
@@ -121,7 +122,8 @@ enum wndl_sampler {
     WNDL_SAMPLER_TIMERS = 3,
     WNDL_SAMPLER_OUTSIDE = 4,
     WNDL_SAMPLER_COUNTED = 5, /* instructions, under Valgrind: 1 ns each */
-    WNDL_SAMPLERS = 6,
+    WNDL_SAMPLER_COPIES = 6,  /* perf events with copies of stacks */
+    WNDL_SAMPLERS = 7,
 };
 
 /* Reasons why samples are missing: docs/formats/wndl.md, PEND. */

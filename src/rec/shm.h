@@ -95,6 +95,8 @@ enum wndl_engine {
     WNDL_ENGINE_TIMER = 3,
     WNDL_ENGINE_OUTSIDE = 4,
     WNDL_ENGINE_COUNTED = 5, /* vmprof's: nothing of rt runs */
+    WNDL_ENGINE_COPIES = 6,  /* perf events with copies of stacks, which the
+                              * collector walks: nothing of rt runs */
 };
 
 /* The ways in which a walk may find a caller. */

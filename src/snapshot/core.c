@@ -182,7 +182,7 @@ static bool read_thread(struct reading *r, size_t index)
     thread->regs = from->regs;
     thread->is_first = index == 0;
     set_state(r, thread, index == 0 && notes->signal.number != 0);
-    const struct wndl_walk walk = walk_thread(r, &from->regs);
+    struct wndl_walk walk = walk_thread(r, &from->regs);
     if (walk.end == WNDL_END_BAD_READ)
         thread->unread = r->core->memory.missing;
     return wndl_snapshot_keep(r->snapshot, thread, &walk);
@@ -209,6 +209,7 @@ static bool describe(struct wndl_core *core, struct wndl_snapshot *snapshot)
         &snapshot->arena, notes->command.data, notes->command.size);
     snapshot->pid = notes->pid == 0 ? first->tid : notes->pid;
     snapshot->machine = core->headers.machine;
+    snapshot->binaries = &core->binaries;
     snapshot->executable = program_of(core);
     snapshot->command = command;
     snapshot->core = core->request.path;

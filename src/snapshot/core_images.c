@@ -197,7 +197,7 @@ static void add_backings(struct search *s, struct wndl_bytes file)
 
 /* False: the file is still the caller's. */
 static bool take_file(struct search *s, const char *path,
-    const struct wndl_binary *binary, const struct wndl_file *file)
+    struct wndl_binary *binary, const struct wndl_file *file)
 {
     uint64_t bias;
     char real[PATH_MAX];
@@ -215,11 +215,13 @@ static bool take_file(struct search *s, const char *path,
     if (s->out_of_memory)
         return slot != NULL;
     add_backings(s, file->bytes);
+    binary->contents = file->bytes;
     const struct wndl_snapshot_image image = {
         .path = (const char *)s->mappings->path.data,
         .opened = opened,
         .build_id = binary->build_id,
         .module = wndl_binary_module(binary, bias),
+        .binary = binary,
     };
     add_image(s, &image);
     s->is_found = true;
@@ -238,7 +240,7 @@ static void try_file(struct search *s, const char *path)
         note_trouble(s, "%s", wndl_error_text(&err, text, sizeof text));
         return;
     }
-    const struct wndl_binary *binary =
+    struct wndl_binary *binary =
         wndl_binaries_of_bytes(&s->core->binaries, file.bytes, s->path);
     if (!is_it(s, binary, file.bytes) || !take_file(s, path, binary, &file))
         wndl_file_close(&file);

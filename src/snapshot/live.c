@@ -91,7 +91,7 @@ static bool add_images(
     const struct wndl_offcpu_code *code = &live->code;
     for (size_t i = 0; i < code->count; i++) {
         struct wndl_snapshot_image *image = wndl_vec_push(&snapshot->images);
-        const struct wndl_binary *binary = code->binaries[i];
+        struct wndl_binary *binary = code->binaries[i];
         if (image == NULL)
             return false;
         *image = (struct wndl_snapshot_image){
@@ -99,6 +99,7 @@ static bool add_images(
             .opened = binary->opened,
             .build_id = binary->build_id,
             .module = code->modules[i],
+            .binary = binary,
         };
         if (image->opened == NULL)
             image->contents = read_contents(r, image->module.start);
@@ -229,6 +230,7 @@ static enum wndl_status start_reading(struct wndl_live *live,
     (void)wndl_offcpu_code_refresh(&live->code, &live->binaries,
         live->request.pid, wndl_clock_monotonic_ns());
     describe(live, snapshot);
+    snapshot->binaries = &live->binaries;
     r->snapshot = snapshot;
     r->pid = live->request.pid;
     r->wait_ns = live->request.wait_ns;

@@ -75,7 +75,7 @@ static struct wndl_walk walk_from(
 }
 
 static void keep(struct wndl_live_reading *r,
-    struct wndl_snapshot_thread *thread, const struct wndl_walk *walk)
+    struct wndl_snapshot_thread *thread, struct wndl_walk *walk)
 {
     thread->trouble = NULL;
     if (!wndl_snapshot_keep(r->snapshot, thread, walk))

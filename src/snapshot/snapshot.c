@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "snapshot/snapshot.h"
 
+#include "collect/code/calls.h"
+
 #include <string.h>
 
 void wndl_snapshot_init(struct wndl_snapshot *snapshot)
@@ -63,9 +65,21 @@ static struct wndl_snapshot_frame frame_of(
     };
 }
 
-bool wndl_snapshot_keep(struct wndl_snapshot *snapshot,
-    struct wndl_snapshot_thread *thread, const struct wndl_walk *walk)
+static struct wndl_call_place find_place(void *context, uint64_t address)
 {
+    const struct wndl_snapshot_image *image =
+        wndl_snapshot_image_at(context, address);
+    return image == NULL ? (struct wndl_call_place){NULL, address}
+                         : (struct wndl_call_place){
+                               image->binary, address - image->module.bias};
+}
+
+bool wndl_snapshot_keep(struct wndl_snapshot *snapshot,
+    struct wndl_snapshot_thread *thread, struct wndl_walk *walk)
+{
+    const struct wndl_call_places places = {find_place, snapshot};
+    if (snapshot->binaries != NULL)
+        wndl_calls_check_walk(snapshot->binaries, &places, walk);
     thread->frames = wndl_arena_calloc(
         &snapshot->arena, walk->count + 1, sizeof *thread->frames);
     if (thread->frames == NULL)

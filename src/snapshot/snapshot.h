@@ -13,6 +13,9 @@
 
 #include <windlass/unwind.h>
 
+struct wndl_binaries;
+struct wndl_binary;
+
 /*
  * A binary that the process maps. Texts are of the snapshot, static, or of what
  * the snapshot borrows from.
@@ -25,6 +28,7 @@ struct wndl_snapshot_image {
     const char *trouble; /* why its file is not used; NULL: it is */
     struct wndl_bytes build_id;
     struct wndl_remote_module module;
+    struct wndl_binary *binary; /* of the snapshot's `binaries` */
 };
 
 /* A frame. `address` is raw: a return address is one past its call. */
@@ -93,8 +97,9 @@ struct wndl_snapshot {
     const char *core;    /* the core file; NULL: the process runs */
     struct wndl_snapshot_signal signal; /* of a core */
     struct wndl_error damage; /* of a core: the first loss; or status OK */
-    struct wndl_vec images;   /* struct wndl_snapshot_image, by address */
-    struct wndl_vec threads;  /* struct wndl_snapshot_thread */
+    struct wndl_binaries *binaries; /* borrowed; NULL: nothing is checked */
+    struct wndl_vec images;         /* struct wndl_snapshot_image, by address */
+    struct wndl_vec threads;        /* struct wndl_snapshot_thread */
     uint32_t ended_meanwhile; /* threads that were gone before they were read */
 };
 
@@ -113,9 +118,12 @@ const struct wndl_snapshot_image *wndl_snapshot_image_at(
 struct wndl_remote_module *wndl_snapshot_modules(
     struct wndl_snapshot *snapshot);
 
-/* Gives the thread the frames of `walk`. False without memory. */
+/*
+ * Gives the thread the frames of `walk`, whose calls are checked by the files.
+ * False without memory.
+ */
 bool wndl_snapshot_keep(struct wndl_snapshot *snapshot,
-    struct wndl_snapshot_thread *thread, const struct wndl_walk *walk);
+    struct wndl_snapshot_thread *thread, struct wndl_walk *walk);
 
 /* A copy of `text` in the snapshot's arena; "" without memory. */
 const char *wndl_snapshot_text(

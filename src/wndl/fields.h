@@ -59,7 +59,8 @@ enum {
     F(uleb, generation)                                                        \
     F(uleb, time)                                                              \
     F(str, executable)                                                         \
-    F(str, command)
+    F(str, command)                                                            \
+    F(later, age)
 
 #define WNDL_FIELDS_TITL(F)                                                    \
     F(uleb, process)                                                           \
@@ -144,6 +145,9 @@ enum {
     F(uleb, flags)                                                             \
     F(uleb, image)                                                             \
     F(sleb, address)
+
+/* A flag: the caller of this node, found without rules, passes the check. */
+enum { WNDL_NODE_CHECKS_SHIFT = 4 };
 
 /* SAMP and BLOK: a list of samples or spans follows. */
 #define WNDL_FIELDS_SAMP(F)                                                    \

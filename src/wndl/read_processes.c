@@ -76,6 +76,7 @@ enum wndl_status wndl_read_proc(struct wndl_reader *r, struct wndl_cursor *c)
     slot->pid = wndl_reader_narrow(proc.pid);
     slot->generation = wndl_reader_narrow(proc.generation);
     slot->start = proc.time;
+    slot->age = proc.age;
     if (!wndl_profile_text(p, proc.executable, &slot->executable) ||
         !wndl_profile_text(p, proc.command, &slot->command))
         return WNDL_NOMEM;

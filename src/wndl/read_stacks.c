@@ -29,6 +29,23 @@ static uint8_t exactness(
                                      : WNDL_EXACT_NOT;
 }
 
+/*
+ * The same node, but its frame passes the check: a frame may be right for one
+ * of those that it called, and wrong for another. False when memory is out.
+ */
+static bool use_checked(struct wndl_profile *p, uint32_t *node)
+{
+    enum { HOW_CHECKED = 6 };
+    const struct wndl_node of =
+        *(struct wndl_node *)wndl_vec_at(&p->nodes, *node);
+    struct wndl_frame_key key =
+        *(struct wndl_frame_key *)wndl_vec_at(&p->frames, of.frame);
+    uint32_t frame;
+    key.how = HOW_CHECKED;
+    return wndl_profile_frame(p, key, &frame) &&
+           wndl_profile_node(p, of.parent, frame, node);
+}
+
 /* Reads a node; `*ours` is WNDL_NO_INDEX when its parent was lost. */
 static enum wndl_status read_node(struct wndl_reader *r, struct wndl_cursor *c,
     const struct tree *tree, uint64_t *address, uint32_t *ours)
@@ -53,6 +70,9 @@ static enum wndl_status read_node(struct wndl_reader *r, struct wndl_cursor *c,
     if (parent == WNDL_NO_INDEX || (image != 0 && key.image == WNDL_NO_INDEX))
         return WNDL_OK;
     uint32_t frame;
+    const bool checks = (node.flags >> WNDL_NODE_CHECKS_SHIFT & 1) != 0;
+    if (checks && parent != 0 && !use_checked(r->p, &parent))
+        return WNDL_NOMEM;
     if (!wndl_profile_frame(r->p, key, &frame) ||
         !wndl_profile_node(r->p, parent, frame, ours))
         return WNDL_NOMEM;

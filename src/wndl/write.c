@@ -138,6 +138,7 @@ void wndl_recording_process(
         .time = wndl_recording_time(r, process->time),
         .executable = bytes_of(process->executable),
         .command = process->command,
+        .age = process->age,
     };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_PROC);
     wndl_put_proc(&r->out, &fields);
@@ -291,6 +292,10 @@ static bool announce_image(struct wndl_recording *r, const char *path,
         return false;
     *number = (uint32_t)index + 1;
     image->path = wndl_arena_copy(&r->arena, path, strlen(path));
+    const char *id = wndl_arena_copy(&r->arena, build_id.data, build_id.size);
+    if (id != NULL)
+        image->build_id =
+            (struct wndl_bytes){(const uint8_t *)id, build_id.size};
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_IMAG);
     wndl_put_imag(&r->out, &fields);
     wndl_recording_finish(r, &chunk);

@@ -23,7 +23,8 @@
 
 struct wndl_recording_image {
     const char *path;
-    uint64_t nodes;      /* number of stack nodes that are in it */
+    struct wndl_bytes build_id; /* empty: it has none */
+    uint64_t nodes;             /* number of stack nodes that are in it */
     uint64_t descriptor; /* svma of its __jit_debug_descriptor; 0: none */
     bool is_searched;    /* whether the descriptor has been searched */
 };
@@ -66,6 +67,7 @@ struct wndl_recording_process {
     uint32_t pid;
     uint32_t generation;
     uint64_t time; /* CLOCK_MONOTONIC ns, as all times here */
+    uint64_t age;  /* ns that it had run before; 0: not known, or none */
     const char *executable;
     struct wndl_bytes command; /* NUL-separated arguments */
 };

@@ -76,7 +76,7 @@ static void take(uint64_t pc, uint64_t sp)
     const struct wndl_offcpu_totals *totals = wndl_offcpu_totals(shared);
     struct wndl_offcpu_stack taken;
     wndl_offcpu_stack_init(&taken);
-    wndl_offcpu_tree_init(&subject.tree);
+    wndl_offcpu_tree_init(&subject.tree, WNDL_CHUNK_OSTK);
     require(wndl_offcpu_stack_take(&subject, &taken, pc, sp, NOW));
     const uint32_t node = taken.node, ended = taken.ended;
     const uint64_t walks = totals->stacks;

@@ -131,7 +131,7 @@ static void compare_text(struct wndl_code_binary *binary,
 int main(int argc, char **argv)
 {
     struct wndl_file file;
-    struct wndl_object *object;
+    struct wndl_object *object = NULL;
     struct wndl_arena arena;
     struct wndl_code_binary binary;
     struct wndl_cfi_source cfi = {0};

@@ -5,11 +5,12 @@
 # program, as several compilers, linkings and ways to keep debug information
 # make it.
 #
-#     symbolize_vs_llvm.sh FRAMESDUMP
+#     symbolize_vs_llvm.sh FRAMESDUMP all|some
 set -eu
 . "$(dirname "$0")/../lib/have.sh"
 export LC_ALL=C
 framesdump=$1
+which=$2
 llvm=$(command -v llvm-symbolizer-19 || command -v llvm-symbolizer) ||
     skip "no llvm-symbolizer"
 need g++
@@ -96,19 +97,23 @@ make_with() {
     }
     compare "$out"
 }
+# The same, where all is asked for.
+more_with() {
+    [ "$which" != all ] || make_with "$@"
+}
 make_with gcc5 g++ -O2 -g
-make_with gcc4 g++ -O2 -gdwarf-4 -no-pie -gz=zlib
-make_with gcc0 g++ -O0 -g
-make_with gc g++ -O2 -g -ffunction-sections -Wl,--gc-sections
-make_with lto g++ -O2 -g -flto=1
-make_with shared g++ -O2 -g -fPIC -shared
+more_with gcc4 g++ -O2 -gdwarf-4 -no-pie -gz=zlib
+more_with gcc0 g++ -O0 -g
+more_with gc g++ -O2 -g -ffunction-sections -Wl,--gc-sections
+more_with lto g++ -O2 -g -flto=1
+more_with shared g++ -O2 -g -fPIC -shared
 make_with clang5 clang++ -O2 -g
-make_with clang4 clang++ -O1 -gdwarf-4
-make_with lines clang++ -O2 -gline-tables-only
+more_with clang4 clang++ -O1 -gdwarf-4
+more_with lines clang++ -O2 -gline-tables-only
 make_with symtab g++ -O2 -Wl,--build-id=none
 # 32 bits; where a cross compiler keeps the headers, they are the machine's.
 headers=/usr/include/$(gcc -print-multiarch)
-make_with narrow5 g++ -m32 -idirafter "$headers" -O2 -g -no-pie -fno-pie
+more_with narrow5 g++ -m32 -idirafter "$headers" -O2 -g -no-pie -fno-pie
 make_with narrow4 clang++ -m32 -idirafter "$headers" -O1 -gdwarf-4 -no-pie \
     -fno-pie
 

@@ -39,7 +39,7 @@ static bool is_of_its_time(const struct jit *j, int64_t modified)
     uint64_t zero = j->names.s->profile->realtime;
     uint64_t time = modified < 0 ? 0 : (uint64_t)modified;
     bool ended = process->how_ended != 0;
-    return sum(time, EARLY) >= sum(zero, process->start) &&
+    return sum(time, sum(EARLY, process->age)) >= sum(zero, process->start) &&
            (!ended || time <= sum(sum(zero, process->end), LATE));
 }
 

@@ -310,6 +310,7 @@ enum wndl_status wndl_elf_cfi_open(struct wndl_cfi_source *cfi,
     struct wndl_error *err)
 {
     struct wndl_cfi_source code = {0};
+    *cfi = (struct wndl_cfi_source){0};
     enum wndl_status status = open_sections(cfi, object, arena, err);
     if ((status != WNDL_OK && status != WNDL_NOT_FOUND) ||
         !wndl_object_has_added(object, WNDL_CODE_RULES_SECTION) ||

@@ -13,17 +13,24 @@
 
 struct doctor_options {
     bool json;
+    bool whole_stacks;
 };
 
 static const struct wndl_option option_table[] = {
     {0, "json", NULL, NULL, NULL, NULL, "write JSON", WNDL_OPT_FLAG,
         offsetof(struct doctor_options, json)},
+    {0, "whole-stacks", NULL, NULL, NULL, NULL,
+        "exit with status 1 also if there is code without unwind rules in "
+        "COMMAND or in a library of it",
+        WNDL_OPT_FLAG, offsetof(struct doctor_options, whole_stacks)},
     {0},
 };
 
 static const struct wndl_example examples[] = {
     {"windlass doctor", "check this machine"},
     {"windlass doctor ./server", "check this machine and a program"},
+    {"windlass doctor --whole-stacks ./server",
+        "check in a script that stacks of a program will be whole"},
     {NULL, NULL},
 };
 
@@ -31,6 +38,17 @@ static bool works(const struct wndl_doctor *d)
 {
     for (size_t i = 0; i < d->count; i++) {
         if (d->findings[i].stops)
+            return false;
+    }
+    return true;
+}
+
+/* Whether no stack of the program is known to need more than its rules. */
+static bool has_whole_stacks(const struct wndl_doctor *d)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        if (strcmp(d->findings[i].check, "stacks") == 0 &&
+            d->findings[i].state != WNDL_DOCTOR_OK)
             return false;
     }
     return true;
@@ -112,6 +130,13 @@ static void write_json(struct wndl_buf *out, const struct wndl_doctor *d)
     wndl_buf_text(out, "]}\n");
 }
 
+static int say_lack(const struct wndl_doctor *d)
+{
+    char text[300];
+    return wndl_cli_error(
+        "this is not all: %s", wndl_error_text(&d->lack, text, sizeof text));
+}
+
 static int run(const void *parsed, struct wndl_operands operands)
 {
     const struct doctor_options *o = parsed;
@@ -133,7 +158,11 @@ static int run(const void *parsed, struct wndl_operands operands)
     if (!written)
         return wndl_cli_error(
             "cannot write standard output: %s", strerror(errno));
-    return works(&d) ? WNDL_EXIT_OK : WNDL_EXIT_FAILURE;
+    if (d.lack.status != WNDL_OK)
+        return say_lack(&d);
+    return works(&d) && (!o->whole_stacks || has_whole_stacks(&d))
+               ? WNDL_EXIT_OK
+               : WNDL_EXIT_FAILURE;
 }
 
 const struct wndl_command wndl_cmd_doctor = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/doctor/doctor.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -34,4 +35,17 @@ void wndl_doctor_advise(
     va_start(args, advice);
     vsnprintf(finding->advice, sizeof finding->advice, advice, args);
     va_end(args);
+}
+
+void wndl_doctor_note(struct wndl_doctor *d, const struct wndl_error *err)
+{
+    if (d->lack.status == WNDL_OK && wndl_error_is_lack(err))
+        d->lack = *err;
+}
+
+void wndl_doctor_note_errno(struct wndl_doctor *d, const char *what)
+{
+    struct wndl_error err = {0};
+    wndl_fail_errno(&err, errno, "%s", what);
+    wndl_doctor_note(d, &err);
 }

@@ -6,6 +6,8 @@
 #ifndef WNDL_CLI_DOCTOR_DOCTOR_H
 #define WNDL_CLI_DOCTOR_DOCTOR_H
 
+#include "base/status.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -30,7 +32,15 @@ enum { WNDL_DOCTOR_MAX = 32 };
 struct wndl_doctor {
     struct wndl_doctor_finding findings[WNDL_DOCTOR_MAX];
     size_t count;
+    /* The first lack of memory or descriptors, which leaves checks undone. */
+    struct wndl_error lack;
 };
+
+/* Remembers `err` if it is a lack (base/status.h), not if it is a finding. */
+void wndl_doctor_note(struct wndl_doctor *d, const struct wndl_error *err);
+
+/* The same of errno, where `what` failed. */
+void wndl_doctor_note_errno(struct wndl_doctor *d, const char *what);
 
 /* A new finding, at most WNDL_DOCTOR_MAX; valid for good. */
 struct wndl_doctor_finding *wndl_doctor_find(struct wndl_doctor *d,

@@ -34,12 +34,16 @@ static const char *one_in(
     return NULL;
 }
 
-static bool has_function(struct wndl_object *object, const char *name)
+static bool has_function(
+    struct wndl_doctor *d, struct wndl_object *object, const char *name)
 {
     const struct wndl_symbol *symbols;
     size_t count;
-    if (wndl_object_functions(object, &symbols, &count, NULL) != WNDL_OK)
+    struct wndl_error err = {0};
+    if (wndl_object_functions(object, &symbols, &count, &err) != WNDL_OK) {
+        wndl_doctor_note(d, &err);
         return false;
+    }
     for (size_t i = 0; i < count; i++) {
         if (wndl_bytes_is(symbols[i].name, name))
             return true;
@@ -89,10 +93,10 @@ static const char *one_needed(
     return found;
 }
 
-static bool has_sanitizer(struct wndl_object *object)
+static bool has_sanitizer(struct wndl_doctor *d, struct wndl_object *object)
 {
     for (size_t i = 0; i < STARTS; i++) {
-        if (has_function(object, sanitizer_starts[i]))
+        if (has_function(d, object, sanitizer_starts[i]))
             return true;
     }
     return one_needed(object, sanitizers, SANITIZERS) != NULL;
@@ -102,7 +106,7 @@ void wndl_doctor_heap(struct wndl_doctor *d, struct wndl_object *object)
 {
     const char *preload = getenv("LD_PRELOAD");
     const char *other = preload == NULL ? NULL : one_in(preload, known, KNOWN);
-    if (has_sanitizer(object)) {
+    if (has_sanitizer(d, object)) {
         struct wndl_doctor_finding *f =
             wndl_doctor_find(d, "heap", WNDL_DOCTOR_NO,
                 "not recorded: it has the runtime of a sanitizer, whose malloc "
@@ -110,7 +114,7 @@ void wndl_doctor_heap(struct wndl_doctor *d, struct wndl_object *object)
         wndl_doctor_advise(f, "record a build without -fsanitize");
         return;
     }
-    if (has_function(object, "malloc")) {
+    if (has_function(d, object, "malloc")) {
         struct wndl_doctor_finding *f =
             wndl_doctor_find(d, "heap", WNDL_DOCTOR_LIMITED,
                 "it has a malloc of its own: allocations of its libraries are "

@@ -82,6 +82,8 @@ static void check_perf(
         f = wndl_doctor_find(d, "perf events", WNDL_DOCTOR_OK,
             "available; time in the kernel is sampled by the kernel's tick");
     if (engine->paranoid == -2) {
+        errno = engine->unread;
+        wndl_doctor_note_errno(d, "/proc/sys/kernel/perf_event_paranoid");
         if (refused)
             wndl_doctor_advise(f, "the kernel has none, or a sandbox or "
                                   "container forbids them");
@@ -160,10 +162,13 @@ static void check_outside(struct wndl_doctor *d)
         if (fscanf(file, "%d", &scope) != 1)
             scope = -1;
         fclose(file);
+    } else {
+        wndl_doctor_note_errno(d, "/proc/sys/kernel/yama/ptrace_scope");
     }
     bool allowed =
         wndl_collector_choose(&engine, WNDL_ENGINE_OUTSIDE, &err) == WNDL_OK;
     struct wndl_doctor_finding *f;
+    wndl_doctor_note(d, &err);
     if (allowed)
         f = wndl_doctor_find(d, "blocked time", WNDL_DOCTOR_OK,
             "threads can be sampled while they are blocked");
@@ -194,9 +199,19 @@ static void check_sandbox(struct wndl_doctor *d)
 
 /* ---- the runtime and its resources */
 
+/* Whether there is a runtime for programs of that `library`. */
+static bool has_runtime(
+    struct wndl_doctor *d, const char *path, const char *library)
+{
+    struct wndl_error err = {0};
+    const bool found = wndl_runtime_is_for(path, library, &err);
+    wndl_doctor_note(d, &err);
+    return found;
+}
+
 static void check_32_bits(struct wndl_doctor *d, const char *path)
 {
-    if (wndl_runtime_is_for(path, "lib32")) {
+    if (has_runtime(d, path, "lib32")) {
         wndl_doctor_find(
             d, "32-bit programs", WNDL_DOCTOR_OK, "can be recorded");
         return;
@@ -211,11 +226,11 @@ static void check_32_bits(struct wndl_doctor *d, const char *path)
 /* Runtimes for emulators: a missing one is no defect. */
 static void check_other_processors(struct wndl_doctor *d, const char *path)
 {
-    if (wndl_runtime_is_for(path, "lib/aarch64-linux-gnu"))
+    if (has_runtime(d, path, "lib/aarch64-linux-gnu"))
         wndl_doctor_find(d, "AArch64 programs", WNDL_DOCTOR_OK,
             "can be recorded in an emulator: windlass record -- qemu-aarch64 "
             "-L /usr/aarch64-linux-gnu PROGRAM");
-    if (wndl_runtime_is_for(path, "lib/arm-linux-gnueabihf"))
+    if (has_runtime(d, path, "lib/arm-linux-gnueabihf"))
         wndl_doctor_find(d, "32-bit Arm programs", WNDL_DOCTOR_OK,
             "can be recorded in an emulator: windlass record -- qemu-arm -L "
             "/usr/arm-linux-gnueabihf PROGRAM");
@@ -223,12 +238,14 @@ static void check_other_processors(struct wndl_doctor *d, const char *path)
 
 static void check_runtime(struct wndl_doctor *d)
 {
-    char *path = wndl_runtime_find(wndl_runtime_name(false));
+    char text[200];
+    struct wndl_error err = {0};
+    char *path = wndl_runtime_find(wndl_runtime_name(false), &err);
     struct wndl_doctor_finding *f;
+    wndl_doctor_note(d, &err);
     if (path == NULL) {
-        f = wndl_doctor_find(d, "preload", WNDL_DOCTOR_NO,
-            "cannot find libwindlass-rt.so beside this windlass");
-        wndl_doctor_advise(f, "install windlass again");
+        f = wndl_doctor_find(d, "preload", WNDL_DOCTOR_NO, "%s",
+            wndl_error_text(&err, text, sizeof text));
     } else {
         bool can = wndl_runtime_can_be_preloaded(path);
         f = wndl_doctor_find(
@@ -295,6 +312,7 @@ static void check_socket(struct wndl_doctor *d)
         return;
     }
     char text[200];
+    wndl_doctor_note(d, &err);
     struct wndl_doctor_finding *f = wndl_doctor_find(d, "socket",
         WNDL_DOCTOR_NO, "%s", wndl_error_text(&err, text, sizeof text));
     f->stops = true;

@@ -5,6 +5,7 @@
 #include "cli/shared/debug_dirs.h"
 #include "cli/shared/runtime.h"
 #include "collect/proc/unrecordable.h"
+#include "collect/start/engine.h"
 #include "obj/find/debugfile.h"
 #include "obj/macho/macho.h"
 #include "obj/pe/pe.h"
@@ -23,12 +24,15 @@
  * The interpreter that "#!" names, else false. It may be one of itself: the
  * kernel follows a few, and so does the caller.
  */
-static bool interpreter_of(const char *path, char interpreter[PATH_MAX])
+static bool interpreter_of(
+    struct wndl_doctor *d, const char *path, char interpreter[PATH_MAX])
 {
     char line[256] = "";
     FILE *file = fopen(path, "re");
-    if (file == NULL)
+    if (file == NULL) {
+        wndl_doctor_note_errno(d, path);
         return false;
+    }
     bool is_script = fgets(line, sizeof line, file) != NULL && line[0] == '#' &&
                      line[1] == '!';
     fclose(file);
@@ -45,7 +49,7 @@ static void follow_scripts(struct wndl_doctor *d, char path[PATH_MAX])
 {
     enum { FOLLOWED = 4 };
     char interpreter[PATH_MAX];
-    for (int i = 0; i < FOLLOWED && interpreter_of(path, interpreter); i++) {
+    for (int i = 0; i < FOLLOWED && interpreter_of(d, path, interpreter); i++) {
         wndl_doctor_find(d, "script", WNDL_DOCTOR_OK,
             "%.100s is run by %.100s; the next lines are about that", path,
             interpreter);
@@ -73,6 +77,16 @@ static const struct {
         "record it on a machine of its kind"},
 };
 
+/* Whether `windlass record` samples such a program from outside. */
+static bool is_sampled(enum wndl_unrecorded_reason why)
+{
+    struct wndl_collector_engine engine;
+    wndl_collector_probe(&engine);
+    return engine.engine == WNDL_ENGINE_PERF &&
+           (why == WNDL_UNRECORDED_STATIC || why == WNDL_UNRECORDED_LIBC ||
+               why == WNDL_UNRECORDED_GO);
+}
+
 static void check_refusal(struct wndl_doctor *d, const char *path)
 {
     enum wndl_unrecorded_reason why = wndl_unrecordable_executable(path);
@@ -81,20 +95,27 @@ static void check_refusal(struct wndl_doctor *d, const char *path)
             d, "program", WNDL_DOCTOR_OK, "%s can be recorded", path);
         return;
     }
+    const bool sampled = is_sampled(why);
     struct wndl_doctor_finding *f = wndl_doctor_find(d, "program",
-        WNDL_DOCTOR_NO, "%.100s is %s", path, refusals[why].found);
-    f->stops = true;
-    wndl_doctor_advise(f, "%s", refusals[why].advice);
+        sampled ? WNDL_DOCTOR_LIMITED : WNDL_DOCTOR_NO, "%.100s is %s", path,
+        refusals[why].found);
+    f->stops = !sampled;
+    wndl_doctor_advise(f, "%s%s",
+        sampled ? "it is sampled from outside; for its heap: " : "",
+        refusals[why].advice);
 }
 
 /* ---- names and unwind information of its code */
 
-static bool has_section(struct wndl_object *object, const char *name)
+static bool has_section(
+    struct wndl_doctor *d, struct wndl_object *object, const char *name)
 {
     struct wndl_bytes bytes;
-    return wndl_object_section_bytes(object, name, &bytes, NULL, NULL) ==
-               WNDL_OK &&
-           bytes.size != 0;
+    struct wndl_error err = {0};
+    const enum wndl_status status =
+        wndl_object_section_bytes(object, name, &bytes, NULL, &err);
+    wndl_doctor_note(d, &err);
+    return status == WNDL_OK && bytes.size != 0;
 }
 
 static bool has_symbols(const struct wndl_object *object)
@@ -109,10 +130,12 @@ static bool has_symbols(const struct wndl_object *object)
 static void check_bits(struct wndl_doctor *d, const struct wndl_object *object)
 {
     unsigned bits = 8 * wndl_object_address_size(object);
-    char *runtime = wndl_runtime_find(wndl_runtime_name(false));
-    bool taken =
-        bits == 64 || runtime == NULL || wndl_runtime_is_for(runtime, "lib32");
+    struct wndl_error err = {0};
+    char *runtime = wndl_runtime_find(wndl_runtime_name(false), &err);
+    bool taken = bits == 64 || runtime == NULL ||
+                 wndl_runtime_is_for(runtime, "lib32", &err);
     free(runtime);
+    wndl_doctor_note(d, &err);
     struct wndl_doctor_finding *f = wndl_doctor_find(d, "word size",
         taken ? WNDL_DOCTOR_OK : WNDL_DOCTOR_NO, "%u bits", bits);
     f->stops = !taken;
@@ -123,13 +146,15 @@ static void check_names(struct wndl_doctor *d, struct wndl_object *object)
     struct wndl_debugfile debug = {0};
     struct wndl_debug_dirs dirs;
     struct wndl_doctor_finding *f;
+    struct wndl_error err = {0};
     wndl_debug_dirs_init(&dirs, NULL);
     bool separate = wndl_debugfile_find(object, dirs.list, wndl_mem_libc(),
-                        &debug, NULL) == WNDL_OK;
-    if (has_section(object, ".debug_info"))
+                        &debug, &err) == WNDL_OK;
+    wndl_doctor_note(d, &err);
+    if (has_section(d, object, ".debug_info"))
         wndl_doctor_find(d, "names", WNDL_DOCTOR_OK,
             "functions, inlined functions and lines: it has debug information");
-    else if (separate && has_section(debug.object, ".debug_info"))
+    else if (separate && has_section(d, debug.object, ".debug_info"))
         wndl_doctor_find(d, "names", WNDL_DOCTOR_OK,
             "functions, inlined functions and lines: debug information is in "
             "%.150s",
@@ -166,6 +191,7 @@ static void check_code(struct wndl_doctor *d, const char *path)
         wndl_object_close(object);
     } else {
         char text[200];
+        wndl_doctor_note(d, &err);
         wndl_doctor_find(d, "names", WNDL_DOCTOR_LIMITED, "%s",
             wndl_error_text(&err, text, sizeof text));
     }
@@ -176,8 +202,11 @@ static void check_code(struct wndl_doctor *d, const char *path)
 static bool is_foreign(struct wndl_doctor *d, const char *path)
 {
     struct wndl_file file;
-    if (wndl_file_open(path, &file, NULL) != WNDL_OK)
+    struct wndl_error err = {0};
+    if (wndl_file_open(path, &file, &err) != WNDL_OK) {
+        wndl_doctor_note(d, &err);
         return false;
+    }
     bool pe = wndl_pe_is(file.bytes);
     bool foreign = pe || wndl_macho_is(file.bytes);
     wndl_file_close(&file);

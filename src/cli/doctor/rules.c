@@ -28,12 +28,16 @@ struct module {
 struct modules {
     struct module all[MODULES];
     size_t count;
+    struct wndl_doctor *d;
 };
 
 static void add_module(struct modules *m, const char *path)
 {
-    if (m->count < MODULES)
-        m->all[m->count++] = (struct module){.path = strdup(path)};
+    char *copy = m->count < MODULES ? strdup(path) : NULL;
+    if (copy != NULL)
+        m->all[m->count++] = (struct module){.path = copy};
+    else if (m->count < MODULES)
+        wndl_doctor_note_errno(m->d, path);
 }
 
 static void free_modules(struct modules *m)
@@ -89,8 +93,12 @@ static void list_libraries(
 {
     const char *loader = loader_of(program);
     int pipes[2];
-    if (loader == NULL || access(loader, X_OK) != 0 || pipe(pipes) != 0)
+    if (loader == NULL || access(loader, X_OK) != 0)
         return;
+    if (pipe(pipes) != 0) {
+        wndl_doctor_note_errno(m->d, loader);
+        return;
+    }
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0)
@@ -99,6 +107,8 @@ static void list_libraries(
     FILE *from = fdopen(pipes[0], "r");
     if (from != NULL)
         read_libraries(m, from);
+    else
+        wndl_doctor_note_errno(m->d, loader);
     if (from != NULL)
         fclose(from);
     else
@@ -130,18 +140,20 @@ static uint64_t bare_bytes(const struct wndl_unwind_info *info,
     return bare + gap(at, end);
 }
 
-static uint32_t bare_tenths(const char *path)
+static uint32_t bare_tenths(struct wndl_doctor *d, const char *path)
 {
     struct wndl_unwind_info info;
+    struct wndl_error err = {0};
     uint64_t all = 0, bare = 0;
     const enum wndl_status status =
-        wndl_unwind_info_cover(&info, path, wndl_mem_libc(), NULL);
+        wndl_unwind_info_cover(&info, path, wndl_mem_libc(), &err);
     for (size_t i = 0; i < info.sections.len && status == WNDL_OK; i++) {
         const struct wndl_unwind_section *s = wndl_vec_at(&info.sections, i);
         all += s->size;
         bare += bare_bytes(&info, s);
     }
     wndl_unwind_info_close(&info);
+    wndl_doctor_note(d, &err);
     if (status == WNDL_NOT_FOUND)
         return 1000;
     return bare < LEAST ? 0 : (uint32_t)(bare * 1000 / all);
@@ -198,15 +210,26 @@ static const struct {
     {"luajit", "stacks",
         "it compiles code that keeps no frame pointer and has no rules",
         "run luajit with -joff, or record with --unwind scan"},
+    {"pypy", "stacks",
+        "it compiles code that keeps no frame pointer and has no rules",
+        "run pypy with --jit off, or record with --unwind scan"},
     {"node", "names", "it compiles code that has no names",
         "run node with --perf-basic-prof --interpreted-frames-native-stack"},
 };
+
+/* Whether the program is of that name, perhaps with a version: pypy3. */
+static bool is_runtime(const char *program, const char *name)
+{
+    const size_t size = strlen(name);
+    return strncmp(program, name, size) == 0 &&
+           strspn(program + size, "-.0123456789") == strlen(program + size);
+}
 
 /* Whether its stacks depend on that. */
 static bool check_runtime(struct wndl_doctor *d, const char *path)
 {
     for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++) {
-        if (strcmp(base_name(path), runtimes[i].name) != 0)
+        if (!is_runtime(base_name(path), runtimes[i].name))
             continue;
         wndl_doctor_advise(wndl_doctor_find(d, runtimes[i].check,
                                WNDL_DOCTOR_LIMITED, "%s", runtimes[i].found),
@@ -219,12 +242,12 @@ static bool check_runtime(struct wndl_doctor *d, const char *path)
 void wndl_doctor_rules(
     struct wndl_doctor *d, struct wndl_object *program, const char *path)
 {
-    struct modules m = {.count = 0};
+    struct modules m = {.d = d};
     size_t bare = 0;
     add_module(&m, path);
     list_libraries(&m, program, path);
     for (size_t i = 0; i < m.count; i++) {
-        m.all[i].tenths = bare_tenths(m.all[i].path);
+        m.all[i].tenths = bare_tenths(d, m.all[i].path);
         bare += m.all[i].tenths >= WORTH_IT;
     }
     qsort(m.all, m.count, sizeof *m.all, compare_modules);

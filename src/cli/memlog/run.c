@@ -24,11 +24,11 @@
 static char *find_object(void)
 {
     static const char name[] = "libwindlass-memlog.so";
-    char *path = wndl_runtime_find(name);
+    char text[200];
+    struct wndl_error err = {0};
+    char *path = wndl_runtime_find(name, &err);
     if (path == NULL)
-        wndl_cli_error(
-            "cannot find %s beside this windlass; install windlass again",
-            name);
+        wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
     else if (!wndl_runtime_can_be_preloaded(path))
         wndl_cli_error("cannot preload '%s': the loader splits its list at "
                        "spaces and colons; install windlass in another folder",

@@ -7,17 +7,15 @@
 #include "cli/core/command.h"
 #include "cli/core/help.h"
 #include "cli/record/options.h"
+#include "cli/record/target.h"
 #include "cli/record/unwind_tables.h"
 #include "cli/shared/runtime.h"
-#include "collect/proc/proc.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { ARGUMENTS_MAX = 64 * 1024, ARGUMENTS = 1024 };
 
 struct collect_options {
     struct wndl_record_options record; /* by WINDLASS_OPTIONS */
@@ -36,21 +34,6 @@ static const struct wndl_option options[] = {
         offsetof(struct collect_options, help_options)},
     {0},
 };
-
-/* The process's own arguments, as a list; both live as long as we do. */
-static char **command_of(pid_t pid)
-{
-    static char text[ARGUMENTS_MAX + 1];
-    static char *list[ARGUMENTS + 1];
-    size_t size = wndl_proc_command(pid, text, ARGUMENTS_MAX);
-    size_t count = 0;
-    for (size_t at = 0; at < size && count < ARGUMENTS;
-         at += strlen(text + at) + 1)
-        list[count++] = text + at;
-    if (count == 0)
-        list[0] = text;
-    return list;
-}
 
 static bool notify_starter(int fd, const char *socket)
 {
@@ -99,13 +82,17 @@ static int run(const void *parsed, struct wndl_operands operands)
         return wndl_cli_error("'windlass collect' is for internal use; see "
                               "'windlass record --help'");
     struct wndl_collector_request request = {
-        .command = command_of((pid_t)o->pid), .pid = (pid_t)o->pid};
+        .command = wndl_record_command_of((pid_t)o->pid), .pid = (pid_t)o->pid};
+    if (wndl_record_has_targets(&o->record))
+        return wndl_cli_error(
+            WNDL_OPTIONS_ENV ": pid and tree are for the "
+                             "command line, see 'windlass record --help'");
     if (!wndl_record_options_apply(&o->record, &request, problem))
         return wndl_cli_error(
             WNDL_OPTIONS_ENV ": %s; see " WNDL_OPTIONS_ENV "=help", problem);
     if (!wndl_record_tables_attach(&o->record.tables, &request))
         return WNDL_EXIT_FAILURE;
-    char *runtime = wndl_runtime_find(wndl_runtime_name(o->record.heap));
+    char *runtime = wndl_runtime_find(wndl_runtime_name(o->record.heap), NULL);
     request.runtime = runtime;
     (void)fcntl((int)o->notify, F_SETFD, FD_CLOEXEC);
     int exit_code = collect(o, &request);

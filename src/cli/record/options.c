@@ -123,8 +123,8 @@ enum {
 
 #define OTHERS_PID                                                             \
     WNDL_OPTION_OF_OTHERS('p', "pid",                                          \
-        "windlass cannot record a process that runs already; did you mean "    \
-        "to start it, with 'windlass record -- COMMAND'?")
+        "windlass cannot record the heap of a process that runs already; did " \
+        "you mean to start it, with 'windlass heap -- COMMAND'?")
 #define OTHERS_CALL_GRAPH                                                      \
     WNDL_OPTION_OF_OTHERS('g', "call-graph",                                   \
         "every sample has its whole stack; leave it out (the nearest option "  \
@@ -159,6 +159,17 @@ const struct wndl_option wndl_record_option_rows[] = {
         "outside: none, only blocked threads are sampled; auto: perf if the "
         "kernel allows it, else timer",
         WNDL_OPT_CHOICE, FIELD(engine)},
+    {'p', "pid", "PID[,PID]", NULL, NULL, NULL,
+        "record these running processes, until they end, or COMMAND does; "
+        "nothing is loaded into them",
+        WNDL_OPT_LIST, FIELD(pids)},
+    {0, "tree", "PID[,PID]", NULL, NULL, NULL,
+        "the same with all their children, also those to come", WNDL_OPT_LIST,
+        FIELD(trees)},
+    {0, "stack-size", "BYTES", NULL, "16K", NULL,
+        "with --pid and --tree: the part of its stack that a sample copies, at "
+        "most 65016 bytes; longer stacks are truncated",
+        WNDL_OPT_SIZE, FIELD(stack_size)},
     {0, "threads", "PATTERN[,PATTERN]", NULL, NULL, NULL,
         "sample only threads whose name contains PATTERN, ignoring case; "
         "'main' stands for the first thread of each process, 'pid:N' for all "
@@ -204,7 +215,6 @@ const struct wndl_option wndl_record_option_rows[] = {
     WNDL_OPTION_OF_OTHERS(
         'F', "freq", "perf's -F is --rate here: did you mean '-r HZ'?"),
     WNDL_OPTION_OF_OTHERS('n', "no-inherit", "did you mean '--no-children'?"),
-    OTHERS_PID,
     OTHERS_CALL_GRAPH,
     OTHERS_ALL,
     OTHERS_EVENT,
@@ -381,6 +391,7 @@ bool wndl_record_options_apply(const struct wndl_record_options *o,
     request->delay = (uint64_t)(o->delay * 1e9);
     request->tail_size = o->buffer;
     request->only_first = o->no_children;
+    request->stack_size = (uint32_t)(o->stack_size / 8 * 8);
     apply_heap(o, &request->heap);
     if (join_patterns(&o->threads, request->threads))
         return true;

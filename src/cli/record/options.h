@@ -15,7 +15,9 @@ struct wndl_record_options {
     unsigned unwind; /* enum wndl_unwind_policy */
     uint64_t max_frames;
     struct wndl_option_list threads;
-    struct wndl_option_list tables; /* MODULE=FILE each */
+    struct wndl_option_list pids, trees; /* PID[,PID...] each */
+    uint64_t stack_size;                 /* bytes that a sample copies */
+    struct wndl_option_list tables;      /* MODULE=FILE each */
     const char *output;
     double duration, delay; /* seconds, 0: not given */
     uint64_t buffer;        /* bytes, 0: not given */

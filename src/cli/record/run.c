@@ -3,6 +3,7 @@
 
 #include "cli/core/command.h"
 #include "cli/record/summary.h"
+#include "cli/record/target.h"
 #include "cli/record/unwind_tables.h"
 #include "cli/shared/debug_dirs.h"
 #include "cli/shared/kept_tables.h"
@@ -85,7 +86,7 @@ static int record_command(
     struct wndl_collector *c = NULL;
     struct wndl_error err = {0};
     int exit_code;
-    if (!o->no_samples &&
+    if (!o->no_samples && request->pid_count == 0 &&
         wndl_collector_choose(&request->engine, o->engine, &err) != WNDL_OK)
         return say_error(&err);
     if (!o->quiet && !o->no_samples)
@@ -98,19 +99,46 @@ static int record_command(
     return exit_code;
 }
 
+/* Nothing is loaded into processes that run already. */
+static int record_targets(const struct wndl_record_options *o,
+    const struct wndl_record_targets *targets, struct wndl_operands operands,
+    struct wndl_collector_request *request)
+{
+    struct wndl_error err = {0};
+    struct wndl_debug_dirs dirs;
+    wndl_debug_dirs_init(&dirs, NULL);
+    request->debug_dirs = dirs.list;
+    if (wndl_record_targets_apply(targets, o, operands, request, &err) !=
+        WNDL_OK)
+        return say_error(&err);
+    return record_command(o, request);
+}
+
+static int refuse(const char *problem, const char *command)
+{
+    wndl_cli_error("%s; see 'windlass %s --help'", problem, command);
+    return WNDL_EXIT_USAGE;
+}
+
 int wndl_record_run(const struct wndl_record_options *o,
     struct wndl_operands operands, const char *command)
 {
     struct wndl_collector_request request = {.command = operands.texts};
+    struct wndl_record_targets targets;
     char problem[WNDL_PROBLEM_SIZE];
-    if (!wndl_record_options_apply(o, &request, problem)) {
-        wndl_cli_error("%s; see 'windlass %s --help'", problem, command);
-        return WNDL_EXIT_USAGE;
-    }
+    const bool is_attached = wndl_record_has_targets(o);
+    if (operands.count == 0 && !is_attached)
+        return refuse("COMMAND is missing", command);
+    if (!wndl_record_options_apply(o, &request, problem) ||
+        (is_attached && !wndl_record_targets_read(&targets, o, problem)))
+        return refuse(problem, command);
     if (!wndl_record_tables_attach(&o->tables, &request))
         return WNDL_EXIT_START;
-    const char *name = wndl_runtime_name(o->heap);
-    char *runtime = wndl_runtime_find(name);
+    if (is_attached)
+        return record_targets(o, &targets, operands, &request);
+    char text[200];
+    struct wndl_error err = {0};
+    char *runtime = wndl_runtime_find(wndl_runtime_name(o->heap), &err);
     int exit_code = WNDL_EXIT_START;
     request.runtime = runtime;
     struct wndl_debug_dirs dirs;
@@ -119,9 +147,7 @@ int wndl_record_run(const struct wndl_record_options *o,
     request.debug_dirs = dirs.list;
     request.kept_tables = wndl_kept_tables_folder(kept_tables);
     if (runtime == NULL)
-        wndl_cli_error(
-            "cannot find %s beside this windlass; install windlass again",
-            name);
+        wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
     else if (!wndl_runtime_can_be_preloaded(runtime))
         wndl_cli_error("cannot preload '%s': the loader splits its list at "
                        "spaces and colons; install windlass in another folder",

@@ -115,6 +115,17 @@ static uint64_t dropped(const struct wndl_collector_totals *t)
     return count;
 }
 
+static void say_cut(const struct wndl_record_options *o, uint64_t count)
+{
+    if (count != 0)
+        wndl_cli_note("%" PRIu64
+                      " stack%s truncated: %s longer than the %" PRIu64
+                      " bytes that a sample copies; ask for more with "
+                      "--stack-size, up to 65016",
+            count, count == 1 ? " is" : "s are",
+            count == 1 ? "it is" : "they are", o->stack_size);
+}
+
 static void say_discarded(uint64_t count)
 {
     if (count != 0)
@@ -240,6 +251,7 @@ void wndl_record_say_summary(const struct wndl_record_options *options,
         say_samples(result);
     if (options->heap)
         wndl_heap_say_summary(result);
+    say_cut(options, t->cut);
     wndl_record_say_modules(result, options->verbose);
     wndl_record_tables_say(result, other <= 0 && result->left == 0);
     say_kept_tables(result->trouble_with_kept);

@@ -24,6 +24,7 @@ static const struct {
 } frame_names[] = {
     {WNDL_HOW_CFI, ", ", "by CFI"},
     {WNDL_HOW_FP, ", ", "without rules"},
+    {WNDL_HOW_CHECKED, ", ", "checked"},
     {WNDL_HOW_SCAN, ", ", "by scanning the stack"},
     {WNDL_HOW_CONTEXT, ", ", "innermost"},
     {WNDL_FRAMES_RESUMED, "; ", "reused from the previous sample"},

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/shared/runtime.h"
 
+#include "base/status.h"
 #include "obj/core/object.h"
 #include "os/file.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +29,8 @@ static char *of_any_word_size(char *path)
             return path;
     }
     snprintf(other, sizeof other, "%.*spreload/$LIB/%s", folder, path, name);
-    char *found = strdup(other);
-    if (found == NULL)
-        return path;
     free(path);
-    return found;
+    return strdup(other);
 }
 
 const char *wndl_runtime_name(bool heap)
@@ -39,22 +38,39 @@ const char *wndl_runtime_name(bool heap)
     return heap ? "libwindlass-heap.so" : "libwindlass-rt.so";
 }
 
-char *wndl_runtime_find(const char *name)
+/* The last errno tells an absent file from a lack of memory. */
+static char *find_beside(const char *self, const char *name)
 {
     static const char *const places[] = {"../rt", WNDL_RUNTIME_FROM_BINDIR};
-    char self[PATH_MAX];
-    ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (size <= 0)
-        return NULL;
-    self[size] = '\0';
-    *strrchr(self, '/') = '\0';
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         char path[2 * PATH_MAX];
         snprintf(path, sizeof path, "%s/%s/%s", self, places[i], name);
         char *found = realpath(path, NULL);
         if (found != NULL)
             return of_any_word_size(found);
+        if (errno == ENOMEM)
+            return NULL;
     }
+    return NULL;
+}
+
+char *wndl_runtime_find(const char *name, struct wndl_error *err)
+{
+    char self[PATH_MAX];
+    ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (size > 0) {
+        self[size] = '\0';
+        *strrchr(self, '/') = '\0';
+        char *found = find_beside(self, name);
+        if (found != NULL)
+            return found;
+    }
+    if (errno == ENOMEM)
+        wndl_fail_errno(err, errno, "cannot look for %s", name);
+    else
+        wndl_fail(err, WNDL_NOT_FOUND,
+            "cannot find %s beside this windlass; install windlass again",
+            name);
     return NULL;
 }
 
@@ -64,17 +80,17 @@ bool wndl_runtime_can_be_preloaded(const char *path)
 }
 
 /* The stand-in for a runtime that could not be built has no functions. */
-static bool has_functions(const char *path)
+static bool has_functions(const char *path, struct wndl_error *err)
 {
     struct wndl_file file;
     struct wndl_object *object;
     const struct wndl_symbol *symbols;
     size_t count = 0;
-    if (wndl_file_open(path, &file, NULL) != WNDL_OK)
+    if (wndl_file_open(path, &file, err) != WNDL_OK)
         return false;
-    if (wndl_object_open(file.bytes, path, wndl_mem_libc(), &object, NULL) ==
+    if (wndl_object_open(file.bytes, path, wndl_mem_libc(), &object, err) ==
         WNDL_OK) {
-        if (wndl_object_functions(object, &symbols, &count, NULL) != WNDL_OK)
+        if (wndl_object_functions(object, &symbols, &count, err) != WNDL_OK)
             count = 0;
         wndl_object_close(object);
     }
@@ -82,7 +98,8 @@ static bool has_functions(const char *path)
     return count > 1;
 }
 
-bool wndl_runtime_is_for(const char *path, const char *library)
+bool wndl_runtime_is_for(
+    const char *path, const char *library, struct wndl_error *err)
 {
     static const char token[] = "/$LIB/";
     char other[2 * PATH_MAX];
@@ -91,5 +108,5 @@ bool wndl_runtime_is_for(const char *path, const char *library)
         return false;
     snprintf(other, sizeof other, "%.*s/%s/%s", (int)(found - path), path,
         library, found + sizeof token - 1);
-    return has_functions(other);
+    return access(other, F_OK) == 0 && has_functions(other, err);
 }

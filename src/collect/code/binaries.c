@@ -2,6 +2,7 @@
 #include "collect/code/binaries.h"
 
 #include "cfi/cfi.h"
+#include "collect/code/call_file.h"
 #include "collect/code/made_tables.h"
 #include "collect/code/table_maker.h"
 #include "collect/code/unwind_tables.h"
@@ -32,15 +33,20 @@ bool wndl_binaries_init(struct wndl_binaries *binaries, const char *tables,
     binaries->made = 0;
     binaries->kept = NULL;
     binaries->has_trouble = false;
+    binaries->call_files = NULL;
     wndl_arena_init(&binaries->arena, wndl_mem_libc());
     wndl_vec_init(
         &binaries->all, &binaries->arena, sizeof(struct wndl_binary *));
+    wndl_vec_init(&binaries->by_image, &binaries->arena,
+        sizeof(struct wndl_image_binary));
+    wndl_map_init(&binaries->calls, &binaries->arena);
     return wndl_intern_init(&binaries->keys, &binaries->arena);
 }
 
 void wndl_binaries_free(struct wndl_binaries *binaries)
 {
     wndl_table_maker_free(binaries->maker);
+    wndl_call_files_close(binaries->call_files);
     wndl_arena_free(&binaries->arena);
 }
 
@@ -53,23 +59,32 @@ struct place {
     struct wndl_binary_identity identity;
 };
 
-static void identify(
-    struct wndl_binary_identity *identity, const struct stat *s)
+static void read_identity(
+    const struct stat *s, struct wndl_binary_identity *identity)
 {
-    identity->device = s->st_dev;
-    identity->inode = s->st_ino;
-    identity->size = (uint64_t)s->st_size;
-    identity->seconds = (uint64_t)s->st_mtim.tv_sec;
-    identity->nanoseconds = (uint64_t)s->st_mtim.tv_nsec;
+    *identity = (struct wndl_binary_identity){
+        .device = s->st_dev,
+        .inode = s->st_ino,
+        .size = (uint64_t)s->st_size,
+        .seconds = (uint64_t)s->st_mtim.tv_sec,
+        .nanoseconds = (uint64_t)s->st_mtim.tv_nsec,
+    };
+}
+
+/* False if it is no regular file. */
+static bool identify(const char *path, struct wndl_binary_identity *identity)
+{
+    struct stat s;
+    if (stat(path, &s) != 0 || !S_ISREG(s.st_mode))
+        return false;
+    read_identity(&s, identity);
+    return true;
 }
 
 static bool is_same_file(struct place *place, uint64_t inode)
 {
-    struct stat s;
-    if (stat(place->open, &s) != 0 || !S_ISREG(s.st_mode) || s.st_ino != inode)
-        return false;
-    identify(&place->identity, &s);
-    return true;
+    return identify(place->open, &place->identity) &&
+           place->identity.inode == inode;
 }
 
 /*
@@ -174,8 +189,10 @@ struct wndl_binary *wndl_binaries_of_bytes(
         WNDL_OK)
         return NULL;
     struct wndl_binary *binary = wndl_arena_alloc(arena, sizeof *binary);
-    if (binary != NULL)
+    if (binary != NULL) {
+        *binary = (struct wndl_binary){0};
         binary->path = wndl_arena_copy(arena, name, strlen(name));
+    }
     bool taken = binary != NULL && binary->path != NULL &&
                  take_object(binaries, object, binary);
     wndl_object_close(object);
@@ -263,7 +280,7 @@ static bool open_again(const struct wndl_binary *binary, struct wndl_file *file)
     if (fd < 0)
         return false;
     if (fstat(fd, &s) == 0)
-        identify(&now, &s);
+        read_identity(&s, &now);
     const bool is_open = memcmp(&now, &binary->identity, sizeof now) == 0 &&
                          wndl_file_of_descriptor(fd, file, NULL) == WNDL_OK;
     close(fd);
@@ -421,6 +438,33 @@ struct wndl_binary *wndl_binaries_get(struct wndl_binaries *binaries,
                                      ? get_vdso(binaries, user, mapping)
                                      : get_file(binaries, user.pid, mapping);
     return binary != NULL && binary->machine == user.machine ? binary : NULL;
+}
+
+struct wndl_binary *wndl_binaries_find(const struct wndl_binaries *binaries,
+    const char *path, struct wndl_bytes build_id)
+{
+    for (size_t i = binaries->all.len; i > 0; i--) {
+        struct wndl_binary *const *slot = wndl_vec_at(&binaries->all, i - 1);
+        struct wndl_binary *binary = *slot;
+        if (binary != NULL && wndl_bytes_equal(binary->build_id, build_id) &&
+            (build_id.size != 0 || strcmp(binary->path, path) == 0))
+            return binary;
+    }
+    return NULL;
+}
+
+bool wndl_binary_open_again(
+    const struct wndl_binary *binary, struct wndl_file *file)
+{
+    struct wndl_binary_identity now;
+    if (binary->opened == NULL ||
+        wndl_file_open(binary->opened, file, NULL) != WNDL_OK)
+        return false;
+    if (identify(binary->opened, &now) &&
+        memcmp(&now, &binary->identity, sizeof now) == 0)
+        return true;
+    wndl_file_close(file);
+    return false;
 }
 
 struct wndl_remote_module wndl_binary_module(

@@ -8,7 +8,9 @@
 #define WNDL_COLLECT_CODE_BINARIES_H
 
 #include "base/intern.h"
+#include "base/map.h"
 #include "collect/code/unwind_tables.h"
+#include "os/file.h"
 #include "os/maps.h"
 
 #include <sys/types.h>
@@ -23,7 +25,7 @@ struct wndl_binary_segment {
     uint64_t svma, file_offset, file_size;
 };
 
-/* The file's fields of stat(2). */
+/* The fields of stat(2) that identify a file. */
 struct wndl_binary_identity {
     uint64_t device, inode, size, seconds, nanoseconds;
 };
@@ -33,7 +35,10 @@ struct wndl_binary {
     char *path; /* as the kernel reports it */
     /* where it was found first, which may be in /proc; NULL: in memory only */
     char *opened;
-    uint64_t start, end; /* svma, of the whole image */
+    struct wndl_binary_identity identity; /* of that */
+    struct wndl_bytes contents; /* borrowed by the caller's leave, or empty */
+    struct wndl_call_file *call_file; /* call_file.h; NULL: not yet */
+    uint64_t start, end;              /* svma, of the whole image */
     struct wndl_bytes build_id;
     struct wndl_binary_section eh_frame, eh_frame_hdr;
     struct wndl_unwind_table unwind_table;
@@ -43,9 +48,14 @@ struct wndl_binary {
     size_t code_count;
     uint16_t machine; /* EM_* */
     uint32_t image;   /* its index in the recording + 1; 0: not announced */
-    struct wndl_binary_identity identity;
     /* code without rules may get some from itself, and does not yet */
     bool may_lack_rules;
+};
+
+/* The binary of an image; NULL: it is not known. */
+struct wndl_image_binary {
+    struct wndl_binary *binary;
+    bool is_searched;
 };
 
 struct wndl_binaries {
@@ -60,6 +70,9 @@ struct wndl_binaries {
     const char *kept; /* folder where tables from code are kept, or NULL */
     struct wndl_error trouble; /* the first one with that folder */
     bool has_trouble;
+    struct wndl_call_file *call_files; /* the last one that was opened */
+    struct wndl_map calls;             /* answers of calls.h, by hash */
+    struct wndl_vec by_image; /* struct wndl_image_binary, of a recording */
 };
 
 /*
@@ -117,6 +130,20 @@ struct wndl_binary *wndl_binaries_get(struct wndl_binaries *binaries,
  */
 struct wndl_binary *wndl_binaries_of_bytes(
     struct wndl_binaries *binaries, struct wndl_bytes bytes, const char *name);
+
+/*
+ * The binary of that build-id, or, if there is none, without one and with that
+ * path. NULL if the cache has none.
+ */
+struct wndl_binary *wndl_binaries_find(const struct wndl_binaries *binaries,
+    const char *path, struct wndl_bytes build_id);
+
+/*
+ * Opens the file of the binary once more. False if it is in memory only, or if
+ * another file is there by now.
+ */
+bool wndl_binary_open_again(
+    const struct wndl_binary *binary, struct wndl_file *file);
 
 /* The binary as a module of walks. It borrows the binary. */
 struct wndl_remote_module wndl_binary_module(

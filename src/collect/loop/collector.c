@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/loop/collector.h"
 
+#include "collect/loop/attachment.h"
 #include "collect/loop/control.h"
 #include "collect/loop/output.h"
 #include "collect/loop/settings.h"
@@ -30,6 +31,7 @@ struct wndl_collector {
     struct wndl_unrecorded unrecorded;
     struct wndl_signals signals;
     struct wndl_controller controller;
+    struct wndl_attachment attachment; /* of processes that ran already */
     uint64_t cpu_before; /* ns, of this process's children before the command */
     uint64_t drain;      /* when to drain next */
     uint64_t duration;   /* ns, of the recording */
@@ -50,6 +52,7 @@ static void greeted(void *owner, pid_t pid)
 {
     struct wndl_collector *c = owner;
     wndl_unrecorded_greeted(&c->unrecorded, pid);
+    wndl_attachment_release(&c->attachment, pid);
 }
 
 static void refused(void *owner, pid_t pid, enum wndl_unrecorded_reason reason)
@@ -84,13 +87,24 @@ static void connect_parts(struct wndl_collector *c)
     c->unrecorded.processes = &c->processes;
     c->signals.processes = &c->processes;
     c->controller.processes = &c->processes;
+    c->attachment.run = &c->run;
+    c->attachment.processes = &c->processes;
+    c->processes.attachment = &c->attachment;
 }
 
 /* ---- starting */
 
+/* Whether nothing of ours is in the processes. */
 static bool is_outside(const struct wndl_collector_request *r)
 {
-    return r->engine.engine == WNDL_ENGINE_OUTSIDE;
+    return r->engine.engine == WNDL_ENGINE_OUTSIDE ||
+           r->engine.engine == WNDL_ENGINE_COPIES;
+}
+
+/* Whether we start a command. */
+static bool has_command(const struct wndl_collector_request *r)
+{
+    return r->pid == 0 || r->meanwhile != NULL;
 }
 
 static enum wndl_status set_up(
@@ -112,12 +126,13 @@ static enum wndl_status hold_command(
     struct wndl_collector *c, sigset_t mask, struct wndl_error *err)
 {
     const struct wndl_spawn_request spawn = {
-        .command = c->run.request.command,
+        .command = c->run.request.meanwhile != NULL ? c->run.request.meanwhile
+                                                    : c->run.request.command,
         .runtime = is_outside(&c->run.request) ? NULL : c->run.request.runtime,
         .session = c->run.session.socket_path,
         .mask = mask,
     };
-    if (c->run.request.pid == 0)
+    if (has_command(&c->run.request))
         return wndl_spawn_fork(&spawn, &c->run.spawn, err);
     c->run.spawn.pid = c->run.request.pid;
     c->run.ended = true;
@@ -152,8 +167,11 @@ static void open_recording(struct wndl_collector *c)
     const struct wndl_recording_meta meta = {
         .interval = r->interval,
         .engine = r->engine.engine,
-        .kernel_sampled = r->engine.engine == WNDL_ENGINE_TICK ||
-                          r->engine.engine == WNDL_ENGINE_TIMER,
+        .kernel_sampled =
+            r->engine.engine == WNDL_ENGINE_TICK ||
+            r->engine.engine == WNDL_ENGINE_TIMER ||
+            (c->attachment.is_open &&
+                !c->attachment.attach.targets.event.leaves_out_kernel),
         .by_ticks = r->engine.engine == WNDL_ENGINE_PERF,
         .max_frames = r->max_frames,
         .offcpu_interval = r->offcpu_interval,
@@ -167,7 +185,7 @@ static void open_recording(struct wndl_collector *c)
         .unwind = r->unwind,
         .wanted = r->threads,
         .binaries = &c->run.binaries,
-        .is_alone = r->engine.engine == WNDL_ENGINE_OUTSIDE,
+        .is_alone = is_outside(r),
     };
     wndl_lost_shared_init(&c->run.lost, &c->run.recording, &c->run.totals);
     c->run.has_binaries =
@@ -185,14 +203,31 @@ static void open_recording(struct wndl_collector *c)
 static enum wndl_status let_go(
     struct wndl_collector *c, int *exit_code, struct wndl_error *err)
 {
-    int why = c->run.request.pid != 0 ? 0 : wndl_spawn_exec(&c->run.spawn);
+    const struct wndl_collector_request *r = &c->run.request;
+    int why = has_command(r) ? wndl_spawn_exec(&c->run.spawn) : 0;
     if (why == 0)
         return WNDL_OK;
     bool absent = why == ENOENT || why == ENOTDIR;
     *exit_code = absent ? WNDL_EXIT_NOT_FOUND : WNDL_EXIT_NOT_EXECUTABLE;
     unlink(c->run.path);
-    wndl_error_set_file(err, c->run.request.command[0]);
+    wndl_error_set_file(
+        err, r->meanwhile == NULL ? r->command[0] : r->meanwhile[0]);
     return wndl_fail_errno(err, why, "cannot run the file");
+}
+
+/*
+ * Opens the events of processes that run already. A command was forked before
+ * our limits are raised, and waits.
+ */
+static enum wndl_status attach(struct wndl_collector *c, struct wndl_error *err)
+{
+    if (c->run.request.pid_count == 0)
+        return WNDL_OK;
+    raise_limit(RLIMIT_NOFILE);
+    const enum wndl_status status = wndl_attachment_open(&c->attachment, err);
+    if (status != WNDL_OK && has_command(&c->run.request))
+        wndl_spawn_cancel(&c->run.spawn);
+    return status;
 }
 
 static enum wndl_status begin(
@@ -201,7 +236,7 @@ static enum wndl_status begin(
     enum wndl_status status = wndl_output_open(&c->run, err);
     if (status == WNDL_OK)
         return let_go(c, exit_code, err);
-    if (c->run.request.pid == 0)
+    if (has_command(&c->run.request))
         wndl_spawn_cancel(&c->run.spawn);
     return status;
 }
@@ -231,13 +266,17 @@ static enum wndl_status start(
     if (status == WNDL_OK)
         status = hold_command(c, mask, err);
     if (status == WNDL_OK)
+        status = attach(c, err);
+    if (status == WNDL_OK)
         status = begin(c, exit_code, err);
     if (status != WNDL_OK)
         return status;
     make_room(c);
     open_recording(c);
+    if (c->run.request.pid_count != 0)
+        status = wndl_attachment_begin(&c->attachment, err);
     wndl_controller_begin(&c->controller);
-    return WNDL_OK;
+    return status;
 }
 
 /*
@@ -404,8 +443,20 @@ static void settle(struct wndl_collector *c)
     }
 }
 
+/* Until the processes have ended, or the command in whose time it is. */
+static enum wndl_collector_stage run_attached(struct wndl_collector *c)
+{
+    const bool waits = c->run.request.meanwhile != NULL;
+    while (c->processes.first != NULL && !c->run.stopped &&
+           !(waits && c->run.ended))
+        turn(c, UINT64_MAX);
+    return c->run.ended ? WNDL_COLLECTOR_OVER : WNDL_COLLECTOR_STOPPED;
+}
+
 enum wndl_collector_stage wndl_collector_run(struct wndl_collector *c)
 {
+    if (c->run.request.pid_count != 0)
+        return run_attached(c);
     while (!c->run.ended && !c->run.stopped)
         turn(c, UINT64_MAX);
     if (!c->run.ended)
@@ -481,6 +532,7 @@ pid_t wndl_collector_detach(struct wndl_collector *c)
     if (pid != 0)
         return pid;
     leave_caller();
+    wndl_attachment_take_over(&c->attachment);
     wndl_signals_take_over(&c->signals);
     return pid;
 }
@@ -489,13 +541,19 @@ pid_t wndl_collector_detach(struct wndl_collector *c)
 
 static uint32_t status_for_file(const struct wndl_collector *c)
 {
-    bool known = c->run.ended && c->run.request.pid == 0;
+    bool known = c->run.ended && c->run.request.pid == 0 &&
+                 c->run.request.pid_count == 0;
     return known ? (uint32_t)status_of(c, 256) : WNDL_STATUS_UNKNOWN;
 }
 
-/* The command's, and that of the processes that it waited for. */
+/*
+ * The command's, and that of the processes that it waited for. Not known of
+ * processes that ran already.
+ */
 static uint64_t cpu_of(const struct wndl_collector *c)
 {
+    if (c->run.request.pid_count != 0)
+        return 0;
     const uint64_t now = children_cpu(); /* 0 in a child that goes on */
     return now > c->cpu_before ? now - c->cpu_before : c->cpu;
 }
@@ -503,8 +561,10 @@ static uint64_t cpu_of(const struct wndl_collector *c)
 enum wndl_status wndl_collector_finish(
     struct wndl_collector *c, struct wndl_error *err)
 {
+    wndl_attachment_take(c->processes.attachment, true);
     wndl_processes_end_all(&c->processes);
     wndl_lost_finish(&c->run.lost);
+    wndl_attachment_close(&c->attachment);
     wndl_unrecorded_end(&c->unrecorded);
     const struct wndl_recording_done done = {
         .status = status_for_file(c),
@@ -584,6 +644,7 @@ void wndl_collector_free(struct wndl_collector *c)
         leave_after(c);
     else
         wndl_session_close(&c->run.session);
+    wndl_attachment_close(&c->attachment);
     wndl_recording_free(&c->run.recording);
     wndl_offcpu_shared_free(c->processes.offcpu);
     wndl_lost_shared_free(&c->run.lost);

@@ -20,11 +20,17 @@ enum {
 };
 
 struct wndl_collector_request {
-    char **command;   /* ends with NULL */
-    pid_t pid;        /* of a running process; 0: `command` is to be started */
-    const char *file; /* pattern: %p pid, %n program, %h host */
-    const char *runtime;      /* path of the preload object */
-    uint64_t interval;        /* ns */
+    char **command; /* ends with NULL */
+    pid_t pid;      /* of a running process; 0: `command` is to be started */
+    /* Running processes to be recorded without a runtime; `pid` and `command`
+     * are then those of the first one. */
+    const pid_t *pids;
+    size_t pid_count;
+    char **meanwhile;    /* a command, at whose end that ends; NULL: none */
+    uint32_t stack_size; /* bytes of their stacks that samples copy */
+    const char *file;    /* pattern: %p pid, %n program, %h host */
+    const char *runtime; /* path of the preload object */
+    uint64_t interval;   /* ns */
     uint64_t offcpu_interval; /* ns between reads of blocked threads; 0: none */
     uint32_t max_frames;
     uint32_t unwind;    /* enum wndl_unwind_policy */

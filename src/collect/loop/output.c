@@ -39,7 +39,9 @@ static void expand(
 
 static const char *name_option(const struct wndl_run *run)
 {
-    return run->request.pid != 0 ? "output=" : "-o";
+    const bool is_by_environment =
+        run->request.pid != 0 && run->request.pid_count == 0;
+    return is_by_environment ? "output=" : "-o";
 }
 
 static enum wndl_status cannot_create(
@@ -86,7 +88,9 @@ enum wndl_status wndl_output_open(struct wndl_run *run, struct wndl_error *err)
 {
     struct wndl_buf path;
     wndl_buf_init(&path, wndl_mem_libc());
-    expand(&path, run->request.file, run->spawn.pid, run->request.command[0]);
+    const pid_t pid =
+        run->request.pid_count != 0 ? run->request.pid : run->spawn.pid;
+    expand(&path, run->request.file, pid, run->request.command[0]);
     if (path.failed) {
         wndl_buf_free(&path);
         return wndl_fail(err, WNDL_NOMEM, "out of memory");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/loop/processes.h"
 
+#include "collect/loop/attachment.h"
 #include "collect/loop/settings.h"
 #include "collect/proc/proc.h"
 #include "os/clock.h"
@@ -9,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -191,12 +191,6 @@ static bool send_go(struct wndl_processes *all,
     return wndl_session_go(entry->socket, &settings.go, memfd);
 }
 
-static bool is_alive(pid_t pid)
-{
-    struct wndl_proc_stat stat;
-    return wndl_proc_stat(pid, &stat) && stat.state != 'Z';
-}
-
 /*
  * Refuses a process: `why` is a lack of descriptors or memory, or it is gone.
  * One that has left us, but lives, did not wait for the answer.
@@ -212,7 +206,7 @@ static void refuse(
     forget(all, entry);
     if (gone)
         reason = WNDL_UNRECORDED_LATE;
-    if (!gone || is_alive(pid))
+    if (!gone || wndl_proc_runs(pid))
         all->events.refused(all->events.owner, pid, reason);
 }
 
@@ -232,24 +226,11 @@ static bool is_wide(uint32_t machine)
     return machine == EM_X86_64 || machine == EM_AARCH64;
 }
 
-/*
- * The memory is mapped here too, where one limit holds for all processes
- * together.
- */
-static void choose_room(struct wndl_collector_heap_request *heap,
-    const struct wndl_process_entry *entry)
-{
-    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
-    bool is_known = prlimit(entry->pid, RLIMIT_AS, NULL, &limit) == 0;
-    heap->sites =
-        wndl_heap_sites_within(limit.rlim_cur, is_wide(entry->machine));
-    heap->nodes = wndl_heap_nodes_beside(
-        heap->sites, !is_known || limit.rlim_cur != RLIM_INFINITY);
-}
-
 static void set_up(struct wndl_processes *all, struct wndl_process_entry *entry)
 {
     entry->process->machine = (uint16_t)entry->machine;
+    entry->process->binaries =
+        all->run->has_binaries ? &all->run->binaries : NULL;
     entry->process->emulated = is_emulated(entry, entry->machine);
     wndl_collector_process_pause(entry->process, all->run->paused);
 }
@@ -272,7 +253,7 @@ static int answer(struct wndl_processes *all, struct wndl_process_entry *entry,
 {
     struct wndl_collector_heap_request heap = all->run->request.heap;
     int memfd;
-    choose_room(&heap, entry);
+    wndl_settings_choose_room(&heap, entry->pid, is_wide(entry->machine));
     entry->heap_sites = heap.sites;
     entry->process = wndl_collector_process_new(
         &all->run->recording, &all->run->totals, origin, &heap, &memfd);
@@ -430,7 +411,8 @@ static void hear_all(struct wndl_processes *all)
 
 /*
  * Processes that it started, and images that replaced it, may have said hello
- * while we were stopped: they are its children only while it is here.
+ * while we were stopped: they are its children only while it is here. Its last
+ * samples may be those of another image.
  */
 static void on_end(void *owner)
 {
@@ -438,6 +420,7 @@ static void on_end(void *owner)
     struct wndl_processes *all = entry->all;
     const pid_t pid = entry->pid;
     hear_all(all);
+    wndl_attachment_take(all->attachment, true);
     const struct wndl_process_entry *l = all->first;
     while (l != NULL && l != entry)
         l = l->next;
@@ -445,21 +428,74 @@ static void on_end(void *owner)
         end_entry(entry, WNDL_ENDED_EXIT);
 }
 
-void wndl_processes_add_silent(struct wndl_processes *all, pid_t pid)
+/* It may have run for long, and have written the names of its code. */
+static void find_age(struct wndl_recording_process *origin)
 {
-    const struct wndl_recording_process origin = origin_of(all, pid);
-    struct wndl_process_entry *entry = add_entry(all, pid, -1);
+    struct wndl_proc_stat stat;
+    if (origin->generation == 0 && wndl_proc_stat((pid_t)origin->pid, &stat))
+        origin->age = wndl_proc_age(stat.start);
+}
+
+/* A process without a runtime. NULL without memory. */
+static struct wndl_process_entry *add_bare(
+    struct wndl_processes *all, struct wndl_recording_process *origin)
+{
+    struct wndl_process_entry *entry = add_entry(all, (pid_t)origin->pid, -1);
     if (entry == NULL)
-        return;
+        return NULL;
+    entry->begun = origin->time;
+    find_age(origin);
     entry->process = wndl_collector_process_new(&all->run->recording,
-        &all->run->totals, &origin, &all->run->request.heap, NULL);
+        &all->run->totals, origin, &all->run->request.heap, NULL);
     if (entry->process == NULL) {
         forget(all, entry);
-        return;
+        return NULL;
     }
+    wndl_attachment_add(all->attachment, entry->process);
+    return entry;
+}
+
+void wndl_processes_add_silent(struct wndl_processes *all, pid_t pid)
+{
+    struct wndl_recording_process origin = origin_of(all, pid);
+    struct wndl_process_entry *entry = add_bare(all, &origin);
+    if (entry == NULL)
+        return;
     wndl_collector_process_announce(entry->process, &origin);
     if (!attend(all, entry))
         end_entry(entry, WNDL_ENDED_UNKNOWN);
+}
+
+void wndl_processes_add_sampled(
+    struct wndl_processes *all, pid_t pid, pid_t parent)
+{
+    const struct wndl_process_entry *before = wndl_processes_find(all, parent);
+    const bool is_exec = pid == parent;
+    struct wndl_recording_process origin = {
+        .pid = (uint32_t)pid, .time = wndl_clock_monotonic_ns()};
+    if (is_exec || before == NULL)
+        origin = origin_of(all, pid);
+    else
+        origin.parent = before->process->index + 1;
+    struct wndl_process_entry *entry = add_bare(all, &origin);
+    if (entry == NULL)
+        return;
+    if (!is_exec && before != NULL)
+        wndl_collector_process_inherit(entry->process, before->process);
+    wndl_collector_process_announce(entry->process, &origin);
+    entry->is_gone = !attend(all, entry);
+}
+
+void wndl_processes_end_gone(struct wndl_processes *all)
+{
+    struct wndl_process_entry *next;
+    for (struct wndl_process_entry *l = all->first; l != NULL; l = next) {
+        next = l->next;
+        if (l->is_gone && l->was_gone)
+            end_entry(l, WNDL_ENDED_EXIT);
+        else
+            l->was_gone = l->is_gone;
+    }
 }
 
 /* ---- talking */
@@ -598,7 +634,9 @@ static void look_for_changes(
             entry->process, wndl_clock_monotonic_ns());
         return;
     }
-    if (entry->process->shm == NULL) {
+    if (entry->process->shm == NULL &&
+        (entry->engine == WNDL_ENGINE_OUTSIDE ||
+            entry->engine == WNDL_ENGINE_COPIES)) {
         wndl_processes_add_silent(all, entry->pid);
         return;
     }
@@ -621,6 +659,8 @@ void wndl_processes_drain(struct wndl_processes *all)
 {
     struct wndl_process_entry *next;
     uint32_t count = 0;
+    wndl_attachment_take(all->attachment, false);
+    wndl_processes_end_gone(all);
     if (all->run->has_binaries) {
         wndl_binaries_take_made(&all->run->binaries);
         wndl_lost_take_tables(&all->run->lost);
@@ -641,39 +681,7 @@ void wndl_processes_drain(struct wndl_processes *all)
     all->drains++;
 }
 
-/* Each process limits its own cost; this limits the cost of many. */
-uint64_t wndl_processes_turn(struct wndl_processes *all, uint64_t now)
-{
-    enum { COST_PARTS = 10 };
-    uint64_t next = UINT64_MAX;
-    if (now < all->turn)
-        return all->turn;
-    uint64_t cpu = wndl_clock_thread_cpu_ns();
-    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
-        if (l->process == NULL || l->process->offcpu == NULL)
-            continue;
-        if (l->turn <= now)
-            l->turn = wndl_offcpu_turn(l->process->offcpu, now);
-        next = l->turn < next ? l->turn : next;
-    }
-    all->turn = now + (wndl_clock_thread_cpu_ns() - cpu) * COST_PARTS;
-    return next > all->turn ? next : all->turn;
-}
-
 /* ---- ending */
-
-void wndl_processes_leave_all(struct wndl_processes *all)
-{
-    while (all->first != NULL) {
-        struct wndl_process_entry *entry = all->first;
-        all->first = entry->next;
-        if (entry->process != NULL && entry->process->offcpu != NULL)
-            wndl_offcpu_end(entry->process->offcpu, wndl_clock_monotonic_ns());
-        if (entry->process != NULL)
-            wndl_collector_process_free(entry->process);
-        wndl_mem_free(wndl_mem_libc(), entry);
-    }
-}
 
 void wndl_processes_end_all(struct wndl_processes *all)
 {

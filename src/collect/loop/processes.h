@@ -6,6 +6,7 @@
 #include "collect/loop/run.h"
 
 struct wndl_processes;
+struct wndl_attachment;
 
 /*
  * A process that is connected, from its connection on; `process` is NULL before
@@ -17,9 +18,12 @@ struct wndl_process_entry {
     pid_t pid;
     int socket;          /* -1 once the handshake is over */
     bool is_strange;     /* another user's: may say hello, and ask nothing */
+    bool is_gone;        /* it had ended before it was added */
+    bool was_gone;       /* the same, as of the last drain */
     uint32_t engine;     /* enum wndl_engine that we gave it */
     uint32_t machine;    /* EM_*, as its hello says */
     uint32_t heap_sites; /* number of sites for which it has room */
+    uint64_t begun;      /* CLOCK_MONOTONIC ns; of one without a runtime */
     uint64_t turn;       /* CLOCK_MONOTONIC ns of the next turn of `offcpu` */
     struct wndl_collector_process *process;
     struct wndl_source on_socket, on_end;
@@ -42,7 +46,8 @@ struct wndl_processes {
     struct wndl_run *run;
     struct wndl_processes_events events;
     struct wndl_process_entry *first;
-    struct wndl_offcpu_shared *offcpu; /* NULL: no reads from outside */
+    struct wndl_offcpu_shared *offcpu;  /* NULL: no reads from outside */
+    struct wndl_attachment *attachment; /* samples from outside */
     struct wndl_source on_listener, on_nameless;
     int reserve;   /* a spare descriptor for a refusal when none is left; -1 */
     uint64_t turn; /* CLOCK_MONOTONIC ns: no `offcpu` has a turn before */
@@ -65,6 +70,17 @@ uint32_t wndl_processes_parent(const struct wndl_processes *all, pid_t pid);
  * Adds a process without a runtime, which is sampled from outside from now on.
  */
 void wndl_processes_add_silent(struct wndl_processes *all, pid_t pid);
+
+/*
+ * The same for a process whose samples come, though it may be gone by now:
+ * then it lives until wndl_processes_end_gone. `parent` is the recorded process
+ * that forked it, or that it was before it executed another program.
+ */
+void wndl_processes_add_sampled(
+    struct wndl_processes *all, pid_t pid, pid_t parent);
+
+/* Ends those that were gone, once all of their samples have come. */
+void wndl_processes_end_gone(struct wndl_processes *all);
 
 /* Whether somebody has said something at this socket. */
 bool wndl_processes_said(int socket);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* processes_each: what is done to, or asked of, each process of the list. */
-#include "collect/loop/processes.h"
+#include "collect/loop/attachment.h"
 #include "collect/offcpu/code.h"
 #include "collect/proc/proc.h"
 #include "os/clock.h"
@@ -59,6 +59,7 @@ void wndl_processes_settle(const struct wndl_processes *all)
 void wndl_processes_pause(
     const struct wndl_processes *all, bool paused, uint64_t now)
 {
+    wndl_attachment_pause(all->attachment, paused);
     for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
         if (l->process == NULL || l->process->gone)
             continue;
@@ -155,4 +156,36 @@ void wndl_processes_renew_tables(
     if (p->shm != NULL && (p->module_count > p->modules_given ||
                               p->made_given != all->run->binaries.made))
         wndl_processes_give_tables(all, p);
+}
+
+/* Each process limits its own cost; this limits the cost of many. */
+uint64_t wndl_processes_turn(struct wndl_processes *all, uint64_t now)
+{
+    enum { COST_PARTS = 10 };
+    uint64_t next = UINT64_MAX;
+    if (now < all->turn)
+        return all->turn;
+    uint64_t cpu = wndl_clock_thread_cpu_ns();
+    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
+        if (l->process == NULL || l->process->offcpu == NULL)
+            continue;
+        if (l->turn <= now)
+            l->turn = wndl_offcpu_turn(l->process->offcpu, now);
+        next = l->turn < next ? l->turn : next;
+    }
+    all->turn = now + (wndl_clock_thread_cpu_ns() - cpu) * COST_PARTS;
+    return next > all->turn ? next : all->turn;
+}
+
+void wndl_processes_leave_all(struct wndl_processes *all)
+{
+    while (all->first != NULL) {
+        struct wndl_process_entry *entry = all->first;
+        all->first = entry->next;
+        if (entry->process != NULL && entry->process->offcpu != NULL)
+            wndl_offcpu_end(entry->process->offcpu, wndl_clock_monotonic_ns());
+        if (entry->process != NULL)
+            wndl_collector_process_free(entry->process);
+        wndl_mem_free(wndl_mem_libc(), entry);
+    }
 }

@@ -4,6 +4,7 @@
 #include "rec/heap.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 void wndl_settings_fill(struct wndl_settings *settings,
     const struct wndl_collector_request *request)
@@ -27,4 +28,18 @@ void wndl_settings_fill(struct wndl_settings *settings,
     };
     memcpy(settings->go.threads, request->threads, sizeof settings->go.threads);
     memcpy(settings->tables, request->tables, sizeof settings->tables);
+}
+
+/*
+ * The memory is mapped here too, where one limit holds for all processes
+ * together.
+ */
+void wndl_settings_choose_room(
+    struct wndl_collector_heap_request *heap, pid_t pid, bool wide)
+{
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    const bool is_known = prlimit(pid, RLIMIT_AS, NULL, &limit) == 0;
+    heap->sites = wndl_heap_sites_within(limit.rlim_cur, wide);
+    heap->nodes = wndl_heap_nodes_beside(
+        heap->sites, !is_known || limit.rlim_cur != RLIM_INFINITY);
 }

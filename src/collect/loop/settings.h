@@ -10,4 +10,11 @@
 void wndl_settings_fill(struct wndl_settings *settings,
     const struct wndl_collector_request *request);
 
+/*
+ * Chooses how much memory the counts of a process's heap may take. `wide`: its
+ * addresses have 64 bits.
+ */
+void wndl_settings_choose_room(
+    struct wndl_collector_heap_request *heap, pid_t pid, bool wide);
+
 #endif

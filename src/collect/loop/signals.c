@@ -105,6 +105,8 @@ void wndl_signals_take(struct wndl_signals *s)
     int number = (int)info.ssi_signo;
     if (number == SIGCHLD)
         reap(s);
+    else if (s->run->request.pid_count != 0 && s->run->ended)
+        s->run->stopped = true; /* there is no command that it was meant for */
     else if (info.ssi_code <= 0 && number < _NSIG &&
              !is_of_the_recording(s, (pid_t)info.ssi_pid))
         pass_on(s, number);
@@ -124,7 +126,7 @@ bool wndl_signals_open(struct wndl_signals *s, sigset_t *before)
         sigaddset(&set, caught[i]);
     sigprocmask(SIG_BLOCK, &set, before);
     s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (s->run->request.pid == 0)
+    if (s->run->request.pid == 0 || s->run->request.meanwhile != NULL)
         start_bystander(s);
     s->on_signal = (struct wndl_source){on_signal, s};
     return s->fd >= 0 && wndl_loop_watch(&s->run->loop, s->fd, &s->on_signal);

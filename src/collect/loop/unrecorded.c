@@ -7,6 +7,7 @@
  */
 #include "collect/loop/unrecorded.h"
 
+#include "collect/loop/attachment.h"
 #include "collect/proc/proc.h"
 #include "collect/proc/unrecordable.h"
 #include "os/clock.h"
@@ -213,8 +214,11 @@ static bool runs(const struct wndl_unrecorded_entry *s)
            stat.start == s->start;
 }
 
-/* Examines a process. If it ends meanwhile, nothing is noted. */
-static void look_at(
+/*
+ * Examines a process. If it ends meanwhile, nothing is noted. False if it is
+ * recorded from outside instead.
+ */
+static bool look_at(
     struct wndl_unrecorded *all, struct wndl_unrecorded_entry *s)
 {
     enum wndl_unrecorded_reason reason =
@@ -222,7 +226,9 @@ static void look_at(
     bool copy = is_copy(all, s);
     look_at_name(s);
     if (!runs(s))
-        return;
+        return true;
+    if (wndl_attachment_adopt(all->processes->attachment, s->pid, reason))
+        return false;
     s->is_copy = copy;
     if (reason == WNDL_UNRECORDED_NONE && is_bare_clone(s))
         reason = WNDL_UNRECORDED_CLONE;
@@ -231,6 +237,7 @@ static void look_at(
     s->reason = reason;
     if (again)
         report_entry(all, s);
+    return true;
 }
 
 static void look_at_all(struct wndl_unrecorded *all)
@@ -242,9 +249,10 @@ static void look_at_all(struct wndl_unrecorded *all)
             drop_entry(link);
             continue;
         }
-        if (!s->is_reported)
-            look_at(all, s);
-        link = &s->next;
+        if (!s->is_reported && !look_at(all, s))
+            drop_entry(link);
+        else
+            link = &s->next;
     }
 }
 
@@ -279,8 +287,8 @@ static void meet(struct wndl_unrecorded *all, pid_t pid)
     }
     struct wndl_unrecorded_entry *s =
         add_entry(all, pid, wndl_processes_parent(all->processes, pid));
-    if (s != NULL)
-        look_at(all, s);
+    if (s != NULL && !look_at(all, s))
+        wndl_unrecorded_greeted(all, pid);
 }
 
 /*
@@ -368,6 +376,8 @@ void wndl_unrecorded_look(struct wndl_unrecorded *all)
 {
     uint64_t now = wndl_clock_monotonic_ns();
     uint64_t cpu = wndl_clock_thread_cpu_ns();
+    if (all->run->request.pid_count != 0)
+        return;
     if (all->run->request.only_first && all->run->totals.processes != 0)
         return;
     if (now >= all->regard) {
@@ -407,11 +417,12 @@ void wndl_unrecorded_refused(
 void wndl_unrecorded_replaced(
     struct wndl_unrecorded *all, const struct wndl_process_entry *live)
 {
-    wndl_unrecorded_greeted(all, live->pid);
+    const pid_t pid = live->pid; /* the entry may be replaced */
+    wndl_unrecorded_greeted(all, pid);
     struct wndl_unrecorded_entry *s =
-        add_entry(all, live->pid, live->process->index + 1);
-    if (s != NULL)
-        look_at(all, s);
+        add_entry(all, pid, live->process->index + 1);
+    if (s != NULL && !look_at(all, s))
+        wndl_unrecorded_greeted(all, pid);
 }
 
 void wndl_unrecorded_end(struct wndl_unrecorded *all)

@@ -119,6 +119,57 @@ static void replace(struct wndl_offcpu_code *code, struct wndl_arena *arena,
     code->changed++;
 }
 
+/* The modules that there are, before `found` replaces them. */
+static bool list_known(
+    const struct wndl_offcpu_code *code, struct wndl_vec *found)
+{
+    for (size_t i = 0; i < code->count; i++) {
+        struct module *m = wndl_vec_push(found);
+        if (m == NULL)
+            return false;
+        *m = (struct module){code->modules[i], code->binaries[i]};
+    }
+    return true;
+}
+
+static void sort_modules(struct wndl_vec *found)
+{
+    if (found->len != 0)
+        qsort(found->data, found->len, sizeof(struct module), by_start);
+}
+
+void wndl_offcpu_code_add(struct wndl_offcpu_code *code,
+    struct wndl_binaries *binaries, pid_t pid,
+    const struct wndl_mapping *mapping)
+{
+    struct wndl_arena arena;
+    struct reading reading = {
+        .binaries = binaries, .user = {pid, code->machine}};
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&reading.found, &arena, sizeof(struct module));
+    if (!list_known(code, &reading.found) || !take_mapping(&reading, mapping) ||
+        reading.found.len == code->count) {
+        wndl_arena_free(&arena);
+        return;
+    }
+    sort_modules(&reading.found);
+    replace(code, &arena, &reading.found);
+}
+
+void wndl_offcpu_code_copy(
+    struct wndl_offcpu_code *code, const struct wndl_offcpu_code *from)
+{
+    struct wndl_arena arena;
+    struct wndl_vec found;
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&found, &arena, sizeof(struct module));
+    code->machine = from->machine;
+    if (list_known(from, &found))
+        replace(code, &arena, &found);
+    else
+        wndl_arena_free(&arena);
+}
+
 bool wndl_offcpu_code_refresh(struct wndl_offcpu_code *code,
     struct wndl_binaries *binaries, pid_t pid, uint64_t now)
 {
@@ -133,11 +184,11 @@ bool wndl_offcpu_code_refresh(struct wndl_offcpu_code *code,
     wndl_arena_init(&arena, wndl_mem_libc());
     wndl_vec_init(&reading.found, &arena, sizeof(struct module));
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    bool is_read = wndl_maps_each(
-        path, (struct wndl_bytes){room, sizeof room}, take_mapping, &reading);
-    if (reading.found.len != 0)
-        qsort(reading.found.data, reading.found.len, sizeof(struct module),
-            by_start);
+    /* The map of a process that has ended is empty. */
+    bool is_read = wndl_maps_each(path, (struct wndl_bytes){room, sizeof room},
+                       take_mapping, &reading) &&
+                   reading.found.len != 0;
+    sort_modules(&reading.found);
     bool is_new = is_read && !is_same(code, &reading.found);
     if (is_new)
         replace(code, &arena, &reading.found);

@@ -36,6 +36,17 @@ bool wndl_offcpu_code_refresh(struct wndl_offcpu_code *code,
 
 /* Gives the modules the tables that their binaries have got since. */
 void wndl_offcpu_code_renew(struct wndl_offcpu_code *code);
+/*
+ * Adds the code of a mapping, as the kernel reports a new one: the process may
+ * be gone before its map can be read.
+ */
+void wndl_offcpu_code_add(struct wndl_offcpu_code *code,
+    struct wndl_binaries *binaries, pid_t pid,
+    const struct wndl_mapping *mapping);
+
+/* Takes over the modules of another process, whose child this one is. */
+void wndl_offcpu_code_copy(
+    struct wndl_offcpu_code *code, const struct wndl_offcpu_code *from);
 
 /* The index of the module that covers `address`; `count` if none does. */
 size_t wndl_offcpu_code_find(

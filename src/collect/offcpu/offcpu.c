@@ -54,7 +54,7 @@ struct wndl_offcpu *wndl_offcpu_new(pid_t pid,
         .shared = shared,
         .recording = threads->recording};
     wndl_offcpu_code_init(&w->process.subject.code, pid);
-    wndl_offcpu_tree_init(&w->process.subject.tree);
+    wndl_offcpu_tree_init(&w->process.subject.tree, WNDL_CHUNK_OSTK);
     wndl_arena_init(&w->arena, wndl_mem_libc());
     wndl_vec_init(&w->threads, &w->arena, sizeof(struct wndl_offcpu_thread));
     wndl_map_init(&w->by_tid, &w->arena);
@@ -226,15 +226,26 @@ static void take_end(
     w->count = 0; /* another thread may have begun in its place */
 }
 
+/* CPU time that is in no sample; a runtime reports that itself. */
+static uint64_t unsampled(const struct wndl_offcpu *w,
+    const struct wndl_offcpu_thread *thread,
+    const struct wndl_collector_thread *known)
+{
+    return w->process.subject.shared->is_alone && thread->run > known->sampled
+               ? thread->run - known->sampled
+               : 0;
+}
+
 static void forget(struct wndl_offcpu *w, struct wndl_offcpu_thread *thread)
 {
     struct wndl_collector_thread *known = known_of(w, thread);
     if (known != NULL) {
+        const uint64_t end = known->exit != 0 ? known->exit : thread->gone;
         wndl_offcpu_thread_ended(
-            thread, &w->process, known->ended ? known->end : thread->gone);
+            thread, &w->process, known->ended ? known->end : end);
         write_thread(w, thread);
-        wndl_collector_thread_end(w->known, known, thread->gone,
-            w->process.subject.shared->is_alone ? thread->run : 0);
+        wndl_collector_thread_end(
+            w->known, known, end, unsampled(w, thread, known));
     }
     wndl_offcpu_thread_free(thread, &w->process);
     const size_t place = (size_t)(thread - thread_at(w, 0));

@@ -11,12 +11,13 @@ struct node {
     uint32_t next; /* older node of the same hash, 0: none */
 };
 
-void wndl_offcpu_tree_init(struct wndl_offcpu_tree *tree)
+void wndl_offcpu_tree_init(struct wndl_offcpu_tree *tree, uint32_t chunk)
 {
     wndl_arena_init(&tree->arena, wndl_mem_libc());
     wndl_vec_init(&tree->nodes, &tree->arena, sizeof(struct node));
     wndl_map_init(&tree->heads, &tree->arena);
     tree->written = 0;
+    tree->chunk = chunk;
 }
 
 void wndl_offcpu_tree_free(struct wndl_offcpu_tree *tree)
@@ -99,7 +100,7 @@ void wndl_offcpu_tree_write(struct wndl_offcpu_tree *tree,
     struct wndl_recording *recording, uint32_t process)
 {
     while (tree->written < tree->nodes.len) {
-        struct part part = {WNDL_CHUNK_OSTK, 0, tree->written + 1, 0};
+        struct part part = {tree->chunk, 0, tree->written + 1, 0};
         part.count = part_size(tree, part.first);
         write_nodes(tree, recording, process, &part);
         tree->written += part.count;
@@ -109,7 +110,7 @@ void wndl_offcpu_tree_write(struct wndl_offcpu_tree *tree,
 void wndl_offcpu_tree_append(const struct wndl_offcpu_tree *tree,
     struct wndl_recording *recording, uint32_t process, uint32_t before)
 {
-    struct part part = {WNDL_CHUNK_STAK, before, 1, 0};
+    struct part part = {tree->chunk, before, 1, 0};
     for (; part.first <= tree->nodes.len; part.first += part.count) {
         part.count = part_size(tree, part.first);
         write_nodes(tree, recording, process, &part);

@@ -28,10 +28,11 @@ struct wndl_offcpu_tree {
     struct wndl_vec nodes; /* by number - 1 */
     struct wndl_map heads; /* hash -> newest node with it */
     uint32_t written;
+    uint32_t chunk; /* the type of chunk that has the nodes: OSTK, or STAK */
 };
 
-/* Makes an empty tree; frees it. */
-void wndl_offcpu_tree_init(struct wndl_offcpu_tree *tree);
+/* Makes an empty tree, for that type of chunk; frees it. */
+void wndl_offcpu_tree_init(struct wndl_offcpu_tree *tree, uint32_t chunk);
 void wndl_offcpu_tree_free(struct wndl_offcpu_tree *tree);
 
 /*
@@ -46,8 +47,8 @@ void wndl_offcpu_tree_write(struct wndl_offcpu_tree *tree,
     struct wndl_recording *recording, uint32_t process);
 
 /*
- * Writes all nodes as further ones of the first stack tree, which has `before`
- * nodes; none was written before.
+ * Writes all nodes as further ones of a tree that has `before` nodes already;
+ * none was written before.
  */
 void wndl_offcpu_tree_append(const struct wndl_offcpu_tree *tree,
     struct wndl_recording *recording, uint32_t process, uint32_t before);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/offcpu/stack.h"
 
+#include "collect/offcpu/place.h"
 #include "unwind/core/frame.h"
 #include "unwind/jit/remote.h"
 
@@ -139,62 +140,6 @@ static void walk_steadily(struct wndl_offcpu_subject *subject,
     walk->end = WNDL_END_NO_RULE;
 }
 
-/* Whether the walk met, or ended at, code that no module covers. */
-static bool met_unknown_code(
-    const struct wndl_offcpu_subject *subject, const struct wndl_walk *walk)
-{
-    const struct wndl_offcpu_code *code = &subject->code;
-    for (size_t i = 0; i < walk->count; i++) {
-        const struct wndl_frame *f = &walk->frames[i];
-        uint64_t pc = f->address - !f->interrupted;
-        if (wndl_offcpu_code_find(code, pc) == code->count)
-            return true;
-    }
-    return walk->end == WNDL_END_BAD_PC || walk->end == WNDL_END_NO_RULE;
-}
-
-static uint32_t image_of(
-    struct wndl_offcpu_subject *subject, struct wndl_binary *binary)
-{
-    if (binary->image == 0)
-        binary->image = wndl_recording_image(subject->recording, binary->path,
-                            binary->build_id) +
-                        1;
-    return binary->image;
-}
-
-/* The frame as the tree has it. */
-static struct wndl_offcpu_frame place_of(
-    struct wndl_offcpu_subject *subject, const struct wndl_frame *frame)
-{
-    const struct wndl_offcpu_code *code = &subject->code;
-    struct wndl_offcpu_frame place = {
-        .address = frame->address,
-        .flags = (uint32_t)(frame->interrupted | frame->how << 1),
-    };
-    size_t at =
-        wndl_offcpu_code_find(code, frame->address - !frame->interrupted);
-    if (at < code->count) {
-        place.image = image_of(subject, code->binaries[at]);
-        place.address -= code->modules[at].start;
-    }
-    return place;
-}
-
-uint32_t wndl_offcpu_stack_put(
-    struct wndl_offcpu_subject *subject, const struct wndl_walk *walk)
-{
-    uint32_t node = 0;
-    for (size_t i = walk->count; i > 0; i--) {
-        struct wndl_offcpu_frame frame =
-            place_of(subject, &walk->frames[i - 1]);
-        node = wndl_offcpu_tree_node(&subject->tree, node, &frame);
-        if (node == 0)
-            return 0;
-    }
-    return node;
-}
-
 static void take_walk(struct wndl_offcpu_subject *subject,
     struct wndl_offcpu_stack *stack, uint64_t now)
 {
@@ -203,11 +148,13 @@ static void take_walk(struct wndl_offcpu_subject *subject,
         .max_frames = shared->max_frames,
         .method = shared->method};
     walk_steadily(subject, stack, &walk);
-    if (met_unknown_code(subject, &walk) &&
+    if (wndl_offcpu_walk_is_lost(&subject->code, &walk) &&
         wndl_offcpu_code_refresh(
             &subject->code, shared->binaries, subject->pid, now))
         walk_steadily(subject, stack, &walk);
-    stack->node = wndl_offcpu_stack_put(subject, &walk);
+    wndl_offcpu_walk_check(shared->binaries, &subject->code, &walk);
+    stack->node = wndl_offcpu_walk_node(
+        &subject->code, &subject->tree, subject->recording, &walk);
     stack->ended = wndl_walk_sure_end(&walk);
     stack->changed = subject->code.changed;
     stack->is_walked = true;

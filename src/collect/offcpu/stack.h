@@ -56,8 +56,4 @@ struct wndl_offcpu_subject {
 bool wndl_offcpu_stack_take(struct wndl_offcpu_subject *subject,
     struct wndl_offcpu_stack *stack, uint64_t pc, uint64_t sp, uint64_t now);
 
-/* The node of a walk's stack in the subject's tree. 0 if memory is out. */
-uint32_t wndl_offcpu_stack_put(
-    struct wndl_offcpu_subject *subject, const struct wndl_walk *walk);
-
 #endif

@@ -76,6 +76,16 @@ void wndl_collector_thread_name(struct wndl_collector_threads *threads,
     announce(threads, thread, time);
 }
 
+void wndl_collector_thread_sampled(
+    struct wndl_collector_threads *threads, uint32_t tid, uint64_t cpu)
+{
+    const uint64_t *at = wndl_map_get(&threads->by_tid, tid);
+    struct wndl_collector_thread *thread =
+        at == NULL || *at == 0 ? NULL : wndl_vec_at(&threads->all, *at - 1);
+    if (thread != NULL)
+        thread->sampled += cpu;
+}
+
 void wndl_collector_thread_end(struct wndl_collector_threads *threads,
     struct wndl_collector_thread *thread, uint64_t time, uint64_t cpu)
 {

@@ -15,6 +15,10 @@ struct wndl_collector_thread {
     uint32_t index; /* in the recording */
     bool ended;
     uint64_t end; /* CLOCK_MONOTONIC ns */
+    /* The same, as the kernel reported it, before the end is announced; 0: it
+     * has not. */
+    uint64_t exit;
+    uint64_t sampled; /* ns of CPU time in samples from outside */
     char name[16];
 };
 
@@ -51,6 +55,10 @@ bool wndl_collector_thread_ended_since(
 /* Announces a name, unless the thread has it already. */
 void wndl_collector_thread_name(struct wndl_collector_threads *threads,
     struct wndl_collector_thread *thread, const char *name, uint64_t time);
+
+/* Adds to the CPU time in samples of the running thread `tid`. */
+void wndl_collector_thread_sampled(
+    struct wndl_collector_threads *threads, uint32_t tid, uint64_t cpu);
 
 /*
  * Announces the end, once. `cpu`: ns of CPU time that none of its samples has.

@@ -65,6 +65,12 @@ bool wndl_proc_stat(pid_t pid, struct wndl_proc_stat *stat)
     return true;
 }
 
+bool wndl_proc_runs(pid_t pid)
+{
+    struct wndl_proc_stat stat;
+    return wndl_proc_stat(pid, &stat) && stat.state != 'Z';
+}
+
 uint64_t wndl_proc_age(uint64_t start)
 {
     uint64_t tick = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);

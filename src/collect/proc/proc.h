@@ -31,6 +31,9 @@ struct wndl_proc_stat {
 /* False on failure. */
 bool wndl_proc_stat(pid_t pid, struct wndl_proc_stat *stat);
 
+/* Whether it is there, and no zombie. */
+bool wndl_proc_runs(pid_t pid);
+
 /* The time since `start` of struct wndl_proc_stat, in ns. */
 uint64_t wndl_proc_age(uint64_t start);
 

@@ -4,7 +4,7 @@
  * them, then the samples that refer to those. The program writes what a sample
  * needs before the sample, so the collector reads in the opposite order.
  */
-#include "collect/process/process.h"
+#include "collect/process/callers.h"
 
 /* A SAMP chunk being collected. */
 struct batch {
@@ -52,12 +52,13 @@ static void add_sample(struct wndl_collector_process *p,
     struct batch *batch)
 {
     const uint32_t node = event->node <= p->nodes ? event->node : 0;
-    const uint8_t end = event->end % WNDL_WALK_END_COUNT;
+    uint8_t end = event->end % WNDL_WALK_END_COUNT;
     if (batch->count == 0)
         batch->time = batch->last = ring->time;
     ring->time += event->time;
     if (keep_sample(p, ring, event, node))
         return;
+    end = wndl_callers_end(p, node, end);
     const struct wndl_fields_sample sample = {
         .time = ring->time - batch->last,
         .cpu = event->cpu,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/process/heap.h"
 
+#include "collect/process/callers.h"
 #include "collect/process/heap_impl.h"
 #include "os/clock.h"
 #include "wndl/write_heap.h"
@@ -91,6 +92,17 @@ static uint32_t site_count(const struct wndl_collector_heap *heap)
     return count < heap->request.sites ? count : heap->request.sites;
 }
 
+/* The ends of sites are as their walks had them: callers.h. */
+static void settle_ends(
+    const struct wndl_collector_process *p, struct wndl_heap_part *part)
+{
+    for (uint32_t i = 0; i < part->count; i++) {
+        struct wndl_heap_site *site = &part->sites[i];
+        if (site->node <= p->nodes)
+            site->end = wndl_callers_end(p, site->node, site->end);
+    }
+}
+
 /* A site's node is in the tree before the site is in the table. */
 static bool take_part(struct wndl_collector_process *p,
     struct wndl_heap_part *part, uint32_t end, bool last)
@@ -104,6 +116,7 @@ static bool take_part(struct wndl_collector_process *p,
     wndl_collector_process_take_stacks(p, last);
     uint32_t count =
         last ? last_sites(part, left <= part->count) : ready_sites(p, part);
+    settle_ends(p, part);
     const struct wndl_heap_process process = {p->index, p->nodes};
     wndl_recording_sites(
         p->recording, &process, heap->written, part->sites, count);
@@ -173,6 +186,7 @@ static void count_ends(
     wndl_heap_read(p->heap,
         p->heap->layout.sites + (size_t)part->first * sizeof part->sites[0],
         part->sites, (size_t)part->count * sizeof part->sites[0]);
+    settle_ends(p, part);
     for (uint32_t i = 0; i < part->count; i++) {
         const struct wndl_heap_site *site = &part->sites[i];
         if (site->node == 0 || site->node > p->nodes)

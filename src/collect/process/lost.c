@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/process/lost.h"
 
+#include "collect/offcpu/place.h"
 #include "collect/offcpu/stack.h"
 #include "collect/process/process.h"
 #include "os/clock.h"
@@ -79,7 +80,7 @@ struct wndl_lost *wndl_lost_new(
     lost->subject = (struct wndl_offcpu_subject){
         .pid = owner->pid, .recording = shared->recording};
     wndl_offcpu_code_init(&lost->subject.code, owner->pid);
-    wndl_offcpu_tree_init(&lost->subject.tree);
+    wndl_offcpu_tree_init(&lost->subject.tree, WNDL_CHUNK_STAK);
     atomic_store(
         &lost->shm->wants_copies, lost->subject.code.machine == EM_X86_64 &&
                                       shared->binaries->maker != NULL);
@@ -306,10 +307,12 @@ static bool try_one(struct wndl_lost *lost, struct waiting *w)
     struct wndl_walk walk;
     w->made = lost->shared->binaries->made;
     walk_copy(lost, w->copy, &walk);
+    wndl_offcpu_walk_check(lost->shared->binaries, &lost->subject.code, &walk);
     const enum wndl_walk_end end = wndl_walk_sure_end(&walk);
     if (end != WNDL_END_COMPLETE && end != WNDL_END_TRUNCATED)
         return false;
-    w->found = wndl_offcpu_stack_put(&lost->subject, &walk);
+    w->found = wndl_offcpu_walk_node(&lost->subject.code, &lost->subject.tree,
+        lost->shared->recording, &walk);
     if (w->found == 0)
         return false;
     w->sample.end = end;

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "collect/proc/proc.h"
+#include "collect/process/attached.h"
 #include "os/clock.h"
 
 #include <errno.h>
@@ -197,6 +198,8 @@ void wndl_collector_process_free(struct wndl_collector_process *p)
     wndl_collector_heap_free(p->heap);
     wndl_collector_threads_free(&p->threads);
     wndl_unlisted_code_free(&p->unlisted);
+    wndl_buf_free(&p->guessed);
+    wndl_collector_process_detach(p);
     wndl_mem_free(mem, p->executable);
     wndl_mem_free(mem, p->directory);
     wndl_mem_free(mem, p->command);
@@ -234,6 +237,7 @@ static struct wndl_collector_process *new_process(
     wndl_collector_threads_init(
         &p->threads, recording, p->index, &totals->threads);
     wndl_unlisted_code_init(&p->unlisted, recording, p->index, p->pid);
+    wndl_buf_init(&p->guessed, mem);
     if (p->executable == NULL || p->directory == NULL)
         return free_failed(p);
     look_at_executable(p);
@@ -323,7 +327,7 @@ static void sum_up(
 void wndl_collector_process_end(
     struct wndl_collector_process *p, enum wndl_process_end how)
 {
-    uint64_t lost[WNDL_LOSS_REASONS] = {0};
+    uint64_t lost[WNDL_LOSS_REASONS] = {[WNDL_LOSS_RING_FULL] = p->dropped};
     if (p->shm != NULL) {
         atomic_store(&p->shm->stop, 1);
         wndl_collector_process_drain(p, true);
@@ -333,6 +337,7 @@ void wndl_collector_process_end(
                                            : WNDL_SNAPSHOT_END);
         sum_up(p, lost);
     }
+    wndl_collector_process_put_samples(p);
     if (p->lost != NULL)
         wndl_lost_end(p->lost, p->nodes);
     p->lost = NULL;

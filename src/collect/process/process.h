@@ -34,6 +34,7 @@ struct wndl_collector_totals {
     uint64_t ends[WNDL_WALK_END_COUNT];
     uint64_t lost[WNDL_LOSS_REASONS];
     uint64_t frames_by[WNDL_FRAMES_BY];
+    uint64_t cut; /* stacks longer than the copies that samples have */
     uint64_t interrupted_calls;
     uint64_t damaged; /* impossible contents, which were given up */
     struct wndl_collector_heap_totals heap;
@@ -50,11 +51,15 @@ struct wndl_collector_ring {
     uint32_t thread; /* index in the recording, of `tid` */
 };
 
+struct wndl_attached;
+
 struct wndl_collector_process {
     struct wndl_recording *recording;
     struct wndl_collector_totals *totals;
     struct wndl_shm *shm; /* NULL: it is only sampled from outside */
     struct wndl_stackreader tree;
+    struct wndl_binaries *binaries; /* of all processes; NULL: not known */
+    struct wndl_buf guessed; /* callers.h; a bit for each node of `tree` */
     pid_t pid;
     dev_t device; /* of the executable, as is `inode`; 0: not known */
     ino_t inode;
@@ -85,8 +90,10 @@ struct wndl_collector_process {
     char *directory;
     struct wndl_collector_threads threads;
     struct wndl_unlisted_code unlisted;
-    struct wndl_lost *lost;            /* NULL: no lost stacks are kept */
-    struct wndl_offcpu *offcpu;        /* NULL: blocked threads are not read */
+    struct wndl_lost *lost;         /* NULL: no lost stacks are kept */
+    struct wndl_offcpu *offcpu;     /* NULL: blocked threads are not read */
+    struct wndl_attached *attached; /* NULL: no perf events from outside */
+    uint64_t dropped;               /* samples from outside that had no room */
     struct wndl_collector_heap *heap;  /* NULL: the heap is not recorded */
     uint32_t images[WNDL_SHM_MODULES]; /* index + 1; 0: not announced */
     struct wndl_collector_ring rings[WNDL_SHM_THREADS];

@@ -7,6 +7,7 @@
 
 #include "collect/proc/jit_descriptor.h"
 #include "collect/proc/proc.h"
+#include "collect/process/callers.h"
 #include "model/profile.h"
 #include "os/maps.h"
 
@@ -251,11 +252,6 @@ static uint64_t is_interrupted(uint64_t key)
     return key >> WNDL_KEY_INTERRUPTED_SHIFT & 1;
 }
 
-static uint64_t flags_of(uint64_t key)
-{
-    return is_interrupted(key) | how_of(key) << 1;
-}
-
 /*
  * Whether the node's caller was found by rules. The outermost one has no
  * caller: it may be where the walk was lost.
@@ -283,6 +279,37 @@ static void look_for_holes(struct wndl_collector_process *p,
     }
 }
 
+static uint64_t flags_of(uint64_t key, bool checks)
+{
+    return is_interrupted(key) | how_of(key) << 1 |
+           (uint64_t)checks << WNDL_NODE_CHECKS_SHIFT;
+}
+
+static struct wndl_placed_node placed_of(const struct placed *of)
+{
+    return (struct wndl_placed_node){
+        of->node.key, of->place.image, of->place.address};
+}
+
+/* Whether the node's caller was found without rules, and passes the check. */
+static bool checks_caller(struct wndl_collector_process *p, uint32_t number,
+    const struct placed *node)
+{
+    struct placed caller = {0};
+    struct wndl_code_place found;
+    const uint32_t parent = node->node.parent;
+    if (parent != 0 && parent < number &&
+        wndl_stackreader_get(&p->tree, parent, &caller.node))
+        caller.place = place_in_modules(p, caller.node.key);
+    if (caller.place.image == 0 && !p->emulated &&
+        wndl_unlisted_code_find(&p->unlisted, caller.place.address, &found))
+        caller.place = (struct place){found.image + 1, found.rva};
+    const struct wndl_placed_node from = placed_of(node);
+    const struct wndl_placed_node to = placed_of(&caller);
+    return wndl_callers_meet(
+        p, number, parent < number ? parent : 0, &from, &to);
+}
+
 static void put_nodes(struct wndl_collector_process *p,
     const struct placed *nodes, uint32_t count)
 {
@@ -292,7 +319,8 @@ static void put_nodes(struct wndl_collector_process *p,
     for (uint32_t i = 0; i < count; i++) {
         const struct wndl_fields_node fields = {
             .parent = nodes[i].node.parent,
-            .flags = flags_of(nodes[i].node.key),
+            .flags = flags_of(nodes[i].node.key,
+                checks_caller(p, p->nodes + 1 + i, &nodes[i])),
             .image = nodes[i].place.image,
             .address = (int64_t)nodes[i].place.address,
         };

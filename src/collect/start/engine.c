@@ -12,8 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A number under /proc/sys/kernel; -2 if it cannot be read. */
-static int read_setting(const char *name)
+int wndl_engine_setting(const char *name)
 {
     int value = -2;
     char path[64];
@@ -111,11 +110,15 @@ static int try_outside(void)
 
 static void probe_perf(struct wndl_collector_engine *engine)
 {
+    errno = 0;
+    const int paranoid = wndl_engine_setting("perf_event_paranoid");
+    const int unread = paranoid == -2 ? errno : 0;
     *engine = (struct wndl_collector_engine){
         .engine = WNDL_ENGINE_PERF,
         .fallback = WNDL_ENGINE_TIMER,
         .refusal = try_event(),
-        .paranoid = read_setting("perf_event_paranoid"),
+        .paranoid = paranoid,
+        .unread = unread,
     };
 }
 
@@ -148,7 +151,7 @@ static enum wndl_status refuse_perf(
 
 static enum wndl_status refuse_outside(int why, struct wndl_error *err)
 {
-    int scope = read_setting("yama/ptrace_scope");
+    int scope = wndl_engine_setting("yama/ptrace_scope");
     if (scope == -2)
         return wndl_fail_errno(
             err, why, "the kernel refuses to read another process");

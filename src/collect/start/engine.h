@@ -11,6 +11,7 @@ struct wndl_collector_engine {
     uint32_t fallback; /* what a process may use instead, or NONE */
     int refusal; /* errno of perf_event_open(2); 0: perf events are available */
     int paranoid; /* kernel.perf_event_paranoid; -2: not readable */
+    int unread;   /* errno of reading that, or 0 */
 };
 
 /* Sets `engine` to the best one that the kernel allows. */
@@ -22,5 +23,8 @@ void wndl_collector_probe(struct wndl_collector_engine *engine);
  */
 enum wndl_status wndl_collector_choose(struct wndl_collector_engine *engine,
     enum wndl_engine wanted, struct wndl_error *err) WNDL_MUST_USE;
+
+/* A number under /proc/sys/kernel; -2 if it cannot be read. */
+int wndl_engine_setting(const char *name);
 
 #endif

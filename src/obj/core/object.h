@@ -231,4 +231,12 @@ enum wndl_status wndl_object_find_plt(struct wndl_object *object,
     wndl_svma addr, struct wndl_symbol *entry,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/*
+ * The name of the function whose address the dynamic linker puts into the word
+ * at `addr`, by the same relocations. NOT_FOUND.
+ */
+enum wndl_status wndl_object_find_slot(struct wndl_object *object,
+    wndl_svma addr, struct wndl_bytes *name,
+    struct wndl_error *err) WNDL_MUST_USE;
+
 #endif

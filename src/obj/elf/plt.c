@@ -581,3 +581,18 @@ enum wndl_status wndl_object_find_plt(struct wndl_object *object,
     entry->name = slot->name;
     return WNDL_OK;
 }
+
+enum wndl_status wndl_object_find_slot(struct wndl_object *object,
+    wndl_svma addr, struct wndl_bytes *name, struct wndl_error *err)
+{
+    enum wndl_status status = WNDL_OK;
+    if (has_stubs(object))
+        status = need_slots(object, err);
+    if (status != WNDL_OK)
+        return status;
+    const struct wndl_plt_slot *slot = find_slot(&object->plt, addr.v);
+    if (slot == NULL)
+        return wndl_fail(err, WNDL_NOT_FOUND, "the slot has no name");
+    *name = slot->name;
+    return WNDL_OK;
+}

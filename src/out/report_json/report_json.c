@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "model/certainty.h"
 #include "model/frame_key.h"
+#include "model/remedy.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -69,6 +70,34 @@ static void quality_fields(struct wndl_json *j, const struct wndl_quality *q)
     wndl_json_put_number(j, "dropped", q->dropped);
 }
 
+static void put_lost_place(
+    struct wndl_json *j, const struct wndl_lost_place *place)
+{
+    const struct wndl_symbolized *s = j->r->symbolized;
+    const struct wndl_function *f = wndl_vec_at(&s->functions, place->function);
+    const struct wndl_module *module = wndl_vec_at(&s->modules, f->module);
+    wndl_json_put_open_line(j);
+    wndl_json_put_string(j, "function", wndl_intern_get(&s->strings, f->name));
+    wndl_json_put_string(
+        j, "module", wndl_intern_get(&s->strings, module->name));
+    wndl_json_put_number(j, "samples", place->count);
+    wndl_json_put_text(j, "remedy", wndl_remedy_of(j->r, place));
+    wndl_json_put_close(j, '}');
+}
+
+/* The functions in which most of the lost stacks end, if there are many. */
+static void put_lost_in(struct wndl_json *j)
+{
+    const struct wndl_lost_in *in = &j->r->lost_in;
+    if (in->count == 0)
+        return;
+    wndl_json_put_key(j, "lost_in");
+    wndl_json_put_open(j, '[');
+    for (size_t i = 0; i < in->count; i++)
+        put_lost_place(j, &in->places[i]);
+    wndl_json_put_close(j, ']');
+}
+
 static void put_samples(struct wndl_json *j)
 {
     const struct wndl_profile *p = j->r->symbolized->profile;
@@ -86,6 +115,7 @@ static void put_samples(struct wndl_json *j)
     wndl_json_put_number(j, "unsampled_cpu_ns", j->r->times.unsampled_cpu);
     wndl_json_put_number(j, "overruns", j->r->quality.overruns);
     walk_ends(j, p->ends);
+    put_lost_in(j);
     sample_drops(j);
     wndl_json_put_close(j, '}');
 }

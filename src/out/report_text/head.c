@@ -2,6 +2,8 @@
 /* report_text_head: the recording, its engine, and its quality. */
 #include "out/report_text/report_text.h"
 
+#include "model/remedy.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -82,6 +84,7 @@ static void put_sampling(const struct wndl_text *t)
         [WNDL_SAMPLER_PERF] = "perf task clock",
         [WNDL_SAMPLER_CPU_TIMERS] = "thread CPU timers",
         [WNDL_SAMPLER_TIMERS] = "thread timers",
+        [WNDL_SAMPLER_COPIES] = "perf task clock from outside",
     };
     const struct wndl_profile *p = t->r->symbolized->profile;
     char text[WNDL_NUMBER_SIZE];
@@ -188,8 +191,8 @@ static void lost_places(const struct wndl_text *t, const uint64_t *ends)
     if (ends[WNDL_WALK_NO_RULE] == 0)
         return;
     wndl_text_label(t, "");
-    wndl_buf_text(t->out, "remedy: install the module's debug package, or "
-                          "record with --unwind scan\n");
+    wndl_buf_printf(
+        t->out, "remedy: %s\n", wndl_remedy_of(t->r, &in->places[0]));
 }
 
 static void guessed_and_truncated(
@@ -205,8 +208,9 @@ static void guessed_and_truncated(
     }
     if (q->truncated != 0 && p->max_frames != 0) {
         wndl_text_label(t, "");
-        wndl_buf_printf(t->out, "truncated: %s (deeper than %u frames)\n",
-            wndl_text_number(q->truncated, text), p->max_frames);
+        wndl_buf_printf(t->out, "truncated: %s (deeper than %u frames%s)\n",
+            wndl_text_number(q->truncated, text), p->max_frames,
+            p->engine == WNDL_SAMPLER_COPIES ? ", or than --stack-size" : "");
     }
 }
 

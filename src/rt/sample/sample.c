@@ -134,7 +134,7 @@ static enum wndl_loss record(
     };
     wndl_unwind_resume(t->walks, &regs, stacks, count, &stack);
     count_frames(&stack);
-    event->end = (uint8_t)wndl_walk_sure_end(&stack.walk);
+    event->end = (uint8_t)stack.walk.end; /* the collector checks guesses */
     enum wndl_loss loss = wndl_rt_tree_add(&t->known, &stack, &event->node);
     if (loss == 0 && wndl_rt_keeps_stack(event->end))
         event->copy = wndl_rt_keep_stack(&regs, &stacks[0]);

@@ -45,9 +45,8 @@ enum {
  * bounded.
  */
 struct wndl_entry {
-    _Atomic uint32_t links; /* links to the last two callers; the last is the
-                             * lower half */
-    _Atomic int32_t rule;   /* wndl_rule_bits() */
+    _Atomic uint16_t last, before; /* links to the last two callers */
+    _Atomic int32_t rule;          /* wndl_rule_bits() */
     _Atomic uintptr_t key;
 #if __SIZEOF_POINTER__ == 4
     _Atomic uint32_t generation;
@@ -58,7 +57,7 @@ _Static_assert(sizeof(struct wndl_entry) == 16, "four to a cache line");
 
 /*
  * The cache. Invariants: the second set has a key of this generation only if
- * the first has been full of such keys since; each half of `links` is a link to
+ * the first has been full of such keys since; `last` and `before` are links to
  * some entry. Zeroed memory is an empty cache.
  */
 struct wndl_unwinder {

@@ -47,6 +47,7 @@ struct wndl_resume *wndl_resume_init(
         .end = 2 * (uint32_t)max_frames,
         .words_end = (uint32_t)all_words(max_frames),
         .top = 2 * (uint32_t)max_frames,
+        .pause = WNDL_RESUME_LEAST_PAUSE,
     };
     at += aligned(sizeof *r);
     r->frames = (wndl_frame_word *)(void *)at;

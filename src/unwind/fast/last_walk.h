@@ -45,9 +45,14 @@ struct wndl_resume {
     uint32_t next;    /* frame of the last walk that may be met next */
     uint32_t changed; /* frames before those of the last walk */
     uint32_t walks;
-    bool joined;   /* the walk under way is joined to the last */
-    bool spoiled;  /* a barrier found no room */
-    bool called;   /* the first frame is a return address */
+    bool joined;       /* the walk under way is joined to the last */
+    bool spoiled;      /* a barrier found no room */
+    bool called;       /* the first frame is a return address */
+    bool plain;        /* the last walk has frames only, from `plain_at` on */
+    uint32_t plain_at; /* 0 or `max` */
+    uint8_t vain;      /* walks in a row of which little was resumed */
+    uint8_t pause;     /* plain walks after the next that are in vain */
+    uint8_t left;      /* plain walks before another is tried */
     bool compared; /* nothing differs from where the last walk may be met on */
     uint64_t high; /* end of the range in which the walk starts; 0: none */
     wndl_generation generation;
@@ -61,7 +66,10 @@ struct wndl_resume {
     struct note *notes; /* of one run of the hot loop */
 };
 
-enum { WNDL_RESUME_SPARE_WORDS = 64 };
+enum {
+    WNDL_RESUME_SPARE_WORDS = 64,
+    WNDL_RESUME_LEAST_PAUSE = 4,
+};
 
 static inline struct word changes_always(const struct wndl_resume *r)
 {

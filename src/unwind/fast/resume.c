@@ -21,6 +21,10 @@
  * word that never compares equal is also before and after those that are
  * compared, so that no loop need count them.
  *
+ * A walk that is to be resumed leaves notes of each frame, which costs as much
+ * as the walk. Where stacks change at random that is in vain. Such walks are
+ * plain, until their frames show that stacks repeat themselves.
+ *
  * Comparing reads nothing that a walk would not read. The hot loop's words are
  * between its SP and the end of the range, `high`. From one barrier to the next
  * all words are in one range, and `high` does not rise from frame to frame. So
@@ -392,14 +396,22 @@ static bool go_on(struct wndl_resume *r, struct walker *w)
     return wndl_walker_step(w);
 }
 
-/* The number of frames that are unchanged, from the root on. */
-static uint32_t count_same(const struct wndl_resume *r, uint32_t count)
+/*
+ * The number of frames that are unchanged, from the root on, of the `count`
+ * frames of this walk that are before `now`.
+ */
+static inline uint32_t count_same(
+    const struct wndl_resume *r, const wndl_frame_word *now, uint32_t count)
 {
-    uint32_t same = 0;
-    while (same < count && same < r->end - r->top &&
-           r->frames[count - 1 - same] == r->frames[r->end - 1 - same])
-        same++;
-    return same;
+    const uint32_t before = r->end - r->top;
+    const wndl_frame_word *last =
+        &r->frames[r->plain ? r->plain_at + before : r->end];
+    const wndl_frame_word *const first =
+        last - (count < before ? count : before);
+    const wndl_frame_word *const end = last;
+    while (last != first && *--now == last[-1])
+        last--;
+    return (uint32_t)(end - last);
 }
 
 static void fill_result(struct wndl_resume *r, struct wndl_resumed *result)
@@ -417,7 +429,7 @@ static void finish_walk(struct wndl_resume *r, const struct walker *w)
     if (r->joined)
         return;
     uint32_t count = (uint32_t)(w->out - r->frames);
-    uint32_t changed = count - count_same(r, count);
+    uint32_t changed = count - count_same(r, w->out, count);
     wndl_resume_join(r, count, r->end);
     r->changed = changed;
     r->joined = false;
@@ -447,10 +459,77 @@ static void walk_anew(struct wndl_resume *r, const struct wndl_regs *regs,
     finish_walk(r, &w);
 }
 
-/* Prepares the rest of the last walk, if that is usable. */
-static void look_back(struct wndl_resume *r, const struct wndl_regs *regs,
-    const struct wndl_stack_range *stacks, size_t stack_count,
-    enum wndl_walk_method method)
+/* ---- walks that are in vain */
+
+/*
+ * A walk that leaves notes costs about twice a plain one. It pays if about half
+ * of its frames are resumed.
+ */
+enum { VAIN_MOST = 2, LONGEST_PAUSE = 128 };
+
+static bool is_worth_it(size_t same, size_t count)
+{
+    return 2 * same >= count;
+}
+
+/* After some walks in vain, as many are plain; then more and more. */
+static inline void weigh(struct wndl_resume *r)
+{
+    const size_t count = r->end - r->top;
+    if (LIKELY(is_worth_it(r->joined ? count - r->changed : 0, count))) {
+        r->vain = 0;
+        r->pause = WNDL_RESUME_LEAST_PAUSE;
+    } else if (++r->vain == VAIN_MOST) {
+        r->vain = 0;
+        r->left = r->pause;
+        r->pause = r->pause < LONGEST_PAUSE ? r->pause * 2 : LONGEST_PAUSE;
+    }
+}
+
+/*
+ * Brings the frames to where other walks have them. Without words none of them
+ * can be met.
+ */
+static void end_plain(struct wndl_resume *r)
+{
+    memmove(&r->frames[r->top], &r->frames[r->plain_at],
+        (r->end - r->top) * sizeof *r->frames);
+    for (uint32_t k = r->top; k < r->end; k++)
+        r->states[k].sp = 0;
+    r->plain = false;
+    r->left = 0;
+}
+
+/*
+ * Walks without notes. As soon as stacks repeat themselves, the next walk
+ * leaves some again; while they do not, no other walk is tried.
+ */
+static __attribute__((noinline)) void walk_plainly(struct wndl_resume *r,
+    const struct wndl_regs *regs, const struct wndl_stack_range *stacks,
+    size_t stack_count, struct wndl_walk *walk)
+{
+    const uint32_t at = r->plain && r->plain_at == 0 ? r->max : 0;
+    walk->frames = (struct wndl_frame *)&r->frames[at];
+    walk->max_frames = r->max;
+    wndl_walk_plainly(r->u, regs,
+        (struct wndl_walker_stacks){stacks, stack_count}, walk, !r->called);
+    const uint32_t count = (uint32_t)walk->count;
+    const uint32_t same = count_same(r, &r->frames[at + count], count);
+    r->top = r->end - count;
+    r->changed = count - same;
+    r->joined = false;
+    r->plain = true;
+    r->plain_at = at;
+    if (r->left > 1)
+        r->left--;
+    else if (is_worth_it(same, count))
+        end_plain(r);
+}
+
+/* ---- the walk */
+
+/* Forgets the last walk if it was by other rules, or another way. */
+static inline void begin(struct wndl_resume *r, enum wndl_walk_method method)
 {
     wndl_generation generation = wndl_cache_generation(r->u);
     if (UNLIKELY(
@@ -459,6 +538,12 @@ static void look_back(struct wndl_resume *r, const struct wndl_regs *regs,
     r->generation = generation;
     r->method = method;
     r->spoiled = false;
+}
+
+/* Prepares the rest of the last walk, if that is usable. */
+static void look_back(struct wndl_resume *r, const struct wndl_regs *regs,
+    const struct wndl_stack_range *stacks, size_t stack_count)
+{
     r->high = wndl_range_end(stacks, stack_count, regs->sp);
     r->next = first_to_meet(r, regs->sp, r->high);
 }
@@ -525,15 +610,27 @@ static inline void resume_walk(struct wndl_resume *r,
     const struct wndl_regs *regs, const struct wndl_stack_range *stacks,
     size_t stack_count, struct wndl_resumed *result)
 {
-    look_back(r, regs, stacks, stack_count, result->walk.method);
+    begin(r, result->walk.method);
+    if (UNLIKELY(r->left != 0)) {
+        walk_plainly(r, regs, stacks, stack_count, &result->walk);
+        fill_result(r, result);
+        if (r->plain)
+            result->walk.frames = (struct wndl_frame *)&r->frames[r->plain_at];
+        return;
+    }
+    look_back(r, regs, stacks, stack_count);
     if (is_repeated(r, regs)) {
         r->changed = 0;
         r->joined = true;
-        end_whole(&result->walk);
-    } else if (walk_shortly(r, regs)) {
+        r->vain = 0;
+        r->pause = WNDL_RESUME_LEAST_PAUSE;
         end_whole(&result->walk);
     } else {
-        walk_anew(r, regs, stacks, stack_count, &result->walk);
+        if (walk_shortly(r, regs))
+            end_whole(&result->walk);
+        else
+            walk_anew(r, regs, stacks, stack_count, &result->walk);
+        weigh(r);
     }
     fill_result(r, result);
 }

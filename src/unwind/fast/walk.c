@@ -452,18 +452,13 @@ READS_STACK __attribute__((always_inline)) static inline bool hot_start(
     return true;
 }
 
-struct stacks {
-    const struct wndl_stack_range *ranges;
-    size_t count;
-};
-
 /*
  * Most walks are hot loop only, and need no more preparation than that. The
  * others continue from its end.
  */
 READS_STACK __attribute__((always_inline)) static inline void walk_from(
-    struct wndl_unwinder *u, const struct wndl_regs *regs, struct stacks stacks,
-    struct wndl_walk *walk, bool interrupted)
+    struct wndl_unwinder *u, const struct wndl_regs *regs,
+    struct wndl_walker_stacks stacks, struct wndl_walk *walk, bool interrupted)
 {
     wndl_frame_word *const first = (wndl_frame_word *)walk->frames;
     struct hot h = {.out = first + 1};
@@ -489,11 +484,22 @@ READS_STACK __attribute__((always_inline)) static inline void walk_from(
     walk_on(&w, &reached, interrupted);
 }
 
+READS_STACK void wndl_walk_plainly(struct wndl_unwinder *u,
+    const struct wndl_regs *regs, struct wndl_walker_stacks stacks,
+    struct wndl_walk *walk, bool interrupted)
+{
+    if (interrupted)
+        walk_from(u, regs, stacks, walk, true);
+    else
+        walk_from(u, regs, stacks, walk, false);
+}
+
 READS_STACK void wndl_unwind_regs(struct wndl_unwinder *u,
     const struct wndl_regs *regs, const struct wndl_stack_range *stacks,
     size_t stack_count, struct wndl_walk *walk)
 {
-    walk_from(u, regs, (struct stacks){stacks, stack_count}, walk, true);
+    walk_from(
+        u, regs, (struct wndl_walker_stacks){stacks, stack_count}, walk, true);
 }
 
 /* Only assembly refers to it, which link-time optimisation does not see. */
@@ -514,5 +520,5 @@ READS_STACK void wndl_unwind_self_from(struct wndl_unwinder *u,
 {
     regs->valid = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP | WNDL_REG_BX;
     regs->gregs = NULL;
-    walk_from(u, regs, (struct stacks){stack, 1}, walk, false);
+    walk_from(u, regs, (struct wndl_walker_stacks){stack, 1}, walk, false);
 }

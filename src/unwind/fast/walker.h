@@ -47,6 +47,12 @@ struct anchor {
     struct wndl_full full;
 };
 
+/* The readable ranges of stacks. */
+struct wndl_walker_stacks {
+    const struct wndl_stack_range *ranges;
+    size_t count;
+};
+
 /*
  * A walk. The next step starts from the last frame written. `rule` is its rule,
  * `link` its entry, `sp` and `fp` its registers; `fp` is 0 if it is not known,
@@ -85,6 +91,13 @@ static inline bool wndl_walker_is_at_root(const struct walker *w)
                wndl_space_method(&w->space) == WNDL_WALK_ANY &&
                !w->walk->frames[wndl_walker_last(w)].interrupted);
 }
+
+/*
+ * Walks as wndl_unwind_regs does. Not `interrupted`: regs->ip is a return
+ * address, and the other registers are as after the call.
+ */
+void wndl_walk_plainly(struct wndl_unwinder *u, const struct wndl_regs *regs,
+    struct wndl_walker_stacks stacks, struct wndl_walk *walk, bool interrupted);
 
 /* Sets all but the registers and the stacks. */
 void wndl_walker_init(
@@ -152,8 +165,8 @@ static inline uintptr_t linked(struct wndl_unwinder *u, uintptr_t callee)
     __asm__("movzwl (%1,%2,8), %k0" : "=&r"(link) : "r"(u->slots), "r"(callee));
     return link;
 #else
-    return (uint16_t)atomic_load_explicit(
-        &wndl_cache_linked(u, callee)->links, memory_order_relaxed);
+    return atomic_load_explicit(
+        &wndl_cache_linked(u, callee)->last, memory_order_relaxed);
 #endif
 }
 
@@ -164,17 +177,25 @@ static inline uintptr_t linked(struct wndl_unwinder *u, uintptr_t callee)
 static inline uintptr_t linked_before(struct wndl_unwinder *u, uintptr_t callee)
 {
     return atomic_load_explicit(
-               &wndl_cache_linked(u, callee)->links, memory_order_relaxed) >>
-           16;
+        &wndl_cache_linked(u, callee)->before, memory_order_relaxed);
 }
 
 static inline void link_caller(
     struct wndl_unwinder *u, uintptr_t callee, uintptr_t caller)
 {
-    _Atomic uint32_t *at = &wndl_cache_linked(u, callee)->links;
-    uint32_t links = atomic_load_explicit(at, memory_order_relaxed);
-    atomic_store_explicit(
-        at, links << 16 | (uint32_t)caller, memory_order_relaxed);
+    struct wndl_entry *entry = wndl_cache_linked(u, callee);
+    const uint16_t last =
+        atomic_load_explicit(&entry->last, memory_order_relaxed);
+    atomic_store_explicit(&entry->before, last, memory_order_relaxed);
+    atomic_store_explicit(&entry->last, (uint16_t)caller, memory_order_relaxed);
+}
+
+/* The same, but keeps the link to the caller before. */
+static inline void link_last(
+    struct wndl_unwinder *u, uintptr_t callee, uintptr_t caller)
+{
+    atomic_store_explicit(&wndl_cache_linked(u, callee)->last, (uint16_t)caller,
+        memory_order_relaxed);
 }
 
 /* Whether the link is to the entry of this pc. */
@@ -197,11 +218,8 @@ static inline uintptr_t wndl_walker_caller(struct wndl_unwinder *u,
     uintptr_t caller = linked(u, callee);
     if (LIKELY(leads_to(u, caller, pc, generation)))
         return caller;
-    caller = linked_before(u, callee);
-    if (LIKELY(leads_to(u, caller, pc, generation)))
-        return caller;
     caller = find_caller(u, pc, generation, changes);
-    link_caller(u, callee, caller);
+    link_last(u, callee, caller);
     return caller;
 }
 

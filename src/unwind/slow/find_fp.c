@@ -129,16 +129,13 @@ static uint64_t room_made(
 
 enum call {
     CALL_NONE,
-    CALL_OTHER, /* of another function, as far as known */
-    CALL_MAY,   /* it can have led here: indirect, or through jumps */
+    CALL_OTHER, /* of another function, or of one that is not known */
     CALL_OURS,
 };
 
 static enum wndl_frame_how how_of(enum call call)
 {
-    return call == CALL_OURS  ? WNDL_HOW_CFI
-           : call == CALL_MAY ? WNDL_HOW_CHECKED
-                              : WNDL_HOW_FP;
+    return call == CALL_OURS ? WNDL_HOW_CFI : WNDL_HOW_FP;
 }
 
 static bool is_slot_of(
@@ -178,9 +175,7 @@ static enum call call_before(
         call.target != 0
             ? call.target == start || is_stub_of(space, call.target, start)
             : call.slot != 0 && is_slot_of(space, call.slot, start);
-    if (ours)
-        return CALL_OURS;
-    return wndl_call_may_reach(space, &call, start) ? CALL_MAY : CALL_OTHER;
+    return ours ? CALL_OURS : CALL_OTHER;
 }
 
 /* ---- the search */

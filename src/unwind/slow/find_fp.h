@@ -15,8 +15,9 @@
 /*
  * Sets the frame pointer in `full`, whose code is `code`, if it is not known
  * and can be found. It may also set the register in which vfork() keeps its
- * return address. *how is WNDL_HOW_CFI if the call names this function. It is
- * WNDL_HOW_CHECKED if the call is indirect, and WNDL_HOW_FP if it is of another
+ * return address. That one is WNDL_HOW_CHECKED: only calls by the caller's
+ * frame leave an address there. Else *how is WNDL_HOW_CFI if the call names
+ * this function. It is WNDL_HOW_FP if the call is indirect, or of another
  * function, which may have jumped here. These are accepted only if the walk can
  * go on from there.
  */

@@ -173,49 +173,29 @@ static bool is_plausible(
     return false;
 }
 
-enum reach { REACH_UNKNOWN, REACH_NO, REACH_YES };
-
 /*
- * Whether the call before the return address `ra` can have led to the code of
- * `from`. A frame pointer may be that of a function further out, if code
- * without CFI keeps none. The call shows that where it leads elsewhere. It is
+ * Whether a step from `from` to `ra` surely skips the true caller: the call
+ * before `ra` leads elsewhere. A frame pointer may be that of a function
+ * further out, if code without CFI keeps none. The function that was called may
+ * have gone on by a jump.
+ *
+ * This only refuses steps. It knows neither where functions end nor whether the
+ * memory is as the file has it, so that false makes no step sure. The code is
  * read in modules only: other memory may be gone.
- */
-static enum reach reach_of(const struct wndl_space *space,
-    const struct wndl_fp_state *from, uint64_t ra)
-{
-    struct wndl_call call;
-    if (space->arch->family != WNDL_CFI_X86 ||
-        !wndl_code_is_mapped(space->remote, ra))
-        return REACH_UNKNOWN;
-    if (wndl_call_before(space, ra, &call) &&
-        wndl_call_may_reach(space, &call, from->pc - !from->interrupted))
-        return REACH_YES;
-    return wndl_code_is_mapped(space->remote, from->pc) ? REACH_NO
-                                                        : REACH_UNKNOWN;
-}
-
-/*
- * Whether a step from `from` to `ra` skips the true caller, as far as known.
- * The function that was called may have gone on by a jump.
  */
 static bool skips_caller(const struct wndl_space *space,
     const struct wndl_fp_state *from, uint64_t ra)
 {
     struct wndl_call call;
-    if (reach_of(space, from, ra) != REACH_NO)
+    const uint64_t pc = from->pc - !from->interrupted;
+    if (space->arch->family != WNDL_CFI_X86 ||
+        !wndl_code_is_mapped(space->remote, ra) ||
+        !wndl_code_is_mapped(space->remote, from->pc))
         return false;
     return !wndl_call_before(space, ra, &call) ||
-           !wndl_tail_may_reach(space, wndl_call_function(space, &call),
-               from->pc - !from->interrupted);
-}
-
-/* The certainty of a step without rules, from `from` to `ra`. */
-static enum wndl_frame_how how_without_rules(const struct wndl_space *space,
-    const struct wndl_fp_state *from, uint64_t ra)
-{
-    return reach_of(space, from, ra) == REACH_YES ? WNDL_HOW_CHECKED
-                                                  : WNDL_HOW_FP;
+           (!wndl_call_may_reach(space, &call, pc) &&
+               !wndl_tail_may_reach(
+                   space, wndl_call_function(space, &call), pc));
 }
 
 /*
@@ -392,13 +372,10 @@ static bool is_scanned(const struct wndl_space *space, enum wndl_walk_end end)
 struct wndl_step wndl_fp_step(
     const struct wndl_space *space, struct wndl_fp_state *state, bool in_module)
 {
-    const struct wndl_fp_state from = *state;
     struct wndl_step step = ended(WNDL_END_NO_RULE);
     bool by_cfi_only = wndl_space_method(space) == WNDL_WALK_CFI;
     if (!by_cfi_only)
         step = known_step(space, state, in_module);
-    if (step.more && !step.replaces)
-        step.how = how_without_rules(space, &from, state->pc);
     if (!step.more && (in_module || state->interrupted) &&
         is_scanned(space, step.end) && wndl_scan_step(space, state)) {
         step = stepped_alone();
@@ -543,15 +520,12 @@ static struct wndl_step step_from_below(
 {
     enum { MOST_WORDS = 4 };
     struct wndl_fp_state state = fp_state(space->arch, full);
-    const struct wndl_fp_state from = state;
     if (!wndl_leaf_pushed(space, &state, MOST_WORDS))
         return ended(WNDL_END_NO_RULE);
     set_register(&full->regs, space->arch->pc, state.pc);
     set_register(&full->regs, space->arch->sp, state.sp);
     full->interrupted = false;
-    struct wndl_step step = stepped_alone();
-    step.how = how_without_rules(space, &from, state.pc);
-    return step;
+    return stepped_alone();
 }
 
 static struct wndl_step cfi_step(const struct wndl_space *space,

@@ -21,7 +21,8 @@ bool wndl_call_before(
 /*
  * Whether this call can have led to the code at `pc`. A direct call, also
  * through a stub of a linkage table, leads to its function only, as far as the
- * extent of that is known. Any other call may lead anywhere.
+ * extent of that is known. Any other call may lead anywhere. Functions without
+ * CFI have no known end, so that true may be wrong.
  */
 bool wndl_call_may_reach(
     const struct wndl_space *space, const struct wndl_call *call, uint64_t pc);

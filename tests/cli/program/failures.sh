@@ -101,5 +101,7 @@ each 2 2 unwind-table verify program program.wut
 mkdir list
 cp cpu.wndl list
 each 5 2 ls list
+each 20 5 doctor
+each 20 5 doctor ./program
 each 20 10 record -q -o again.wndl -- echo hi
 each 20 10 heap -q -o again.wndl -- echo hi

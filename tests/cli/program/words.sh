@@ -55,8 +55,7 @@ done
 says 2 "-F: perf's -F is --rate here: did you mean '-r HZ'?" record -F 99 ls
 says 2 "-g: every sample has its whole stack" record -g ls
 says 2 "--call-graph: every sample" record --call-graph dwarf ls
-says 2 "-p: windlass cannot record a process that runs" record -p 1
-says 2 "--pid: windlass cannot record a process that runs" heap --pid 1
+says 2 "--pid: windlass cannot record the heap of a process that runs" heap --pid 1
 says 2 "-i: did you mean 'windlass report FILE'?" report -i perf.data
 says 2 "--by takes one of fn|line|module|thread|file|address, not 'lines'; did you mean 'line'?" \
     report --by lines zebra

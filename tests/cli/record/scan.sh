@@ -19,6 +19,9 @@ record 0 --unwind cfi -r 1000 -- "$bare" 200
 grep -Eq '^ +lost in: [a-z_]+ \[bare\] \([0-9]+\)' report.txt ||
     fail "not where stacks were lost: $(head -12 report.txt)"
 grep -Eq '^ +remedy: .*--unwind scan' report.txt || fail "no remedy"
+"$windlass" report --json r.wndl >report.json
+grep -Eq '"module":"bare","samples":[1-9][0-9]*,"remedy":".*--unwind scan"' \
+    report.json || fail "no place in JSON: $(grep -A5 lost_in report.json)"
 
 "$windlass" unwind-info "$bare" | sed -n 's/ of \.text .*//p' >share
 record 0 -r 1000 -- "$bare" 100

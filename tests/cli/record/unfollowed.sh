@@ -1,5 +1,6 @@
 #!/bin/sh
-# Processes that cannot be recorded run, and are named with the reason.
+# Processes that cannot be recorded run, and are named with the reason. Where the
+# engine is perf, some of these are sampled from outside: attached.sh.
 . "$(dirname "$0")/../lib/record_lib.sh"
 burn=$fixtures/burn
 
@@ -15,10 +16,10 @@ unknown_to() {
 }
 
 cc -O1 -static -o still "$sources/burn.c"
-record 4 -- ./still 20 4
+record 4 --engine timer -- ./still 20 4
 unfollowed 1 /still
 unknown_to still "it is statically linked"
-record 4 -- sh -c "./still 600 1; $burn 20 0; ./still 600 2; exit 4"
+record 4 --engine timer -- sh -c "./still 600 1; $burn 20 0; ./still 600 2; exit 4"
 [ "$(grep -c ^unfollowed dump)" -eq 2 ] || fail "not both are told"
 
 # Its children are recorded, if they can be.
@@ -27,21 +28,21 @@ cat >starts.c <<'C'
 int main(int argc, char **argv) { return argc > 1 ? system(argv[1]) != 0 : 1; }
 C
 cc -O1 -static -o starts starts.c
-record 0 -- ./starts "sleep 0.4; exec $burn 300 0"
+record 0 --engine timer -- ./starts "sleep 0.4; exec $burn 300 0"
 unfollowed 1 /starts
 at_least 50 "$(samples_of 1)" "samples of the child"
 
 # An executed program that does not tell.
-record 2 -- sh -c "exec ./still 300 2"
+record 2 --engine timer -- sh -c "exec ./still 300 2"
 unfollowed 1 /still
 
 # Seven of them: five names.
-record 0 -- sh -c 'for i in 1 2 3 4 5 6 7; do ./still 500 0 & done; wait'
+record 0 --engine timer -- sh -c 'for i in 1 2 3 4 5 6 7; do ./still 500 0 & done; wait'
 [ "$(grep -c 'statically linked' said)" -eq 5 ] || fail "$(cat said)"
 grep -q '2 more could not be recorded' said || fail "$(cat said)"
 
 if have musl-gcc; then
-    musl-gcc -O1 -o other "$sources/burn.c" && record 4 -- ./other 300 4 &&
+    musl-gcc -O1 -o other "$sources/burn.c" && record 4 --engine timer -- ./other 300 4 &&
         unfollowed 3 /other
 fi
 

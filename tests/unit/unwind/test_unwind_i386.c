@@ -92,7 +92,7 @@ static void generated_code_without_a_frame_yet_has_a_caller(void **state)
         assert_int_equal(walk.end, WNDL_END_COMPLETE);
         assert_int_equal(walk.count, 2);
         assert_int_equal(frames[1].address, RETURNS);
-        assert_int_equal(frames[1].how, WNDL_HOW_CHECKED);
+        assert_int_equal(frames[1].how, WNDL_HOW_FP);
     }
 }
 
@@ -126,7 +126,7 @@ static void a_cfa_below_esp_says_nothing(void **state)
         assert_int_equal(walk.end, WNDL_END_COMPLETE);
         assert_int_equal(walk.count, 2);
         assert_int_equal(frames[1].address, RETURNS);
-        assert_int_equal(frames[1].how, WNDL_HOW_CHECKED);
+        assert_int_equal(frames[1].how, WNDL_HOW_FP);
     }
     init_with_low_cfa(&world);
     world.stack[4] = RETURNS;

@@ -301,6 +301,53 @@ static void resumed_walks_of_rewritten_stacks_are_full_ones(void **state)
     assert_true(resumed_frames > walks);
 }
 
+/* ---- when it is worth it ---- */
+
+static size_t last_resumed, last_count;
+
+static void walk_and_note(void *context)
+{
+    struct wndl_regs regs;
+    ucontext_t here;
+    (void)context;
+    must(getcontext(&here) == 0);
+    wndl_regs_from_context(&regs, &here);
+    struct wndl_resumed resumed = {.walk.method = WNDL_WALK_ANY};
+    wndl_unwind_resume(
+        oracle.resume, &regs, oracle.stacks, oracle.stack_count, &resumed);
+    last_resumed = resumed.resumed;
+    last_count = resumed.walk.count;
+}
+
+static void walk_in(uint64_t seed)
+{
+    static struct chain chain = {.leaf = walk_and_note};
+    chain_random(&chain, 60, seed, 0);
+    chain_run(&chain);
+}
+
+/*
+ * The counters are not in registers: a walk reads the words in which functions
+ * save RBP, and what is in it would be another stack each time.
+ */
+static void stacks_that_never_repeat_are_walked_plainly(void **state)
+{
+    static volatile uint64_t round, i;
+    static volatile size_t plain;
+    (void)state;
+    for (round = 0; round < 3; round++) {
+        plain = 0;
+        for (i = 1; i <= 200; i++) {
+            walk_in(round * 1000 + i);
+            plain += last_resumed == 0;
+        }
+        assert_true(plain >= 190);
+        for (i = 0; i < 150; i++)
+            walk_in(7);
+        assert_true(2 * last_resumed > last_count);
+    }
+}
+
 /* ---- random programs ---- */
 
 enum { LEVELS = 6, STACK_SIZE = 1 << 20 };
@@ -564,6 +611,8 @@ int main(void)
             resumed_walks_of_rewritten_stacks_are_full_ones, begin, end),
         cmocka_unit_test_setup_teardown(
             resumed_walks_of_random_programs_are_full_ones, begin, end),
+        cmocka_unit_test_setup_teardown(
+            stacks_that_never_repeat_are_walked_plainly, begin, end),
         cmocka_unit_test(resumed_walks_in_cleanups_are_full_ones),
         cmocka_unit_test_setup_teardown(
             resumed_walks_of_reloaded_code_are_full_ones, begin, end),

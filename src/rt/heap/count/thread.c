@@ -192,7 +192,6 @@ bool wndl_rt_heap_walk(struct wndl_rt_heap_thread *t,
     stack->walk.method = wndl_rt_walk_method(wndl_rt.unwind);
     stack->walk.jit = wndl_rt_jit_registry();
     wndl_unwind_resume_called(t->walks, regs, stacks, count, stack);
-    stack->walk.end = wndl_walk_sure_end(&stack->walk);
     struct wndl_heap_stripe *totals = t->stripe.totals;
     wndl_rt_stripe_add(&t->stripe, &totals->frames, stack->walk.count);
     wndl_rt_stripe_add(&t->stripe, &totals->frames_resumed, stack->resumed);

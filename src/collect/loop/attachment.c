@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/loop/attachment.h"
+
+#include "collect/attach/descendants.h"
+#include "collect/offcpu/task.h"
+#include "collect/proc/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { ALL_PROCESSES = 0 };
+
+/* ---- what is lacking */
+
+static size_t count_threads(pid_t pid)
+{
+    const int folder = wndl_offcpu_task_folder(pid);
+    const size_t count = folder < 0 ? 0 : wndl_offcpu_task_count(folder);
+    if (folder >= 0)
+        close(folder);
+    return count;
+}
+
+static enum wndl_status say_descriptors(
+    const struct wndl_attachment *a, pid_t pid, struct wndl_error *err)
+{
+    struct rlimit limit = {0};
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    return wndl_fail(err, WNDL_DENIED,
+        "process %d has %zu threads, and each needs a descriptor for each of "
+        "the %zu CPUs, but the limit is %llu: raise it with 'ulimit -n'",
+        (int)pid, count_threads(pid), a->attach.ring_count,
+        (unsigned long long)limit.rlim_cur);
+}
+
+static enum wndl_status say_refused(int why, struct wndl_error *err)
+{
+    enum { HIGHEST = 2, UNKNOWN = -2 };
+    const int paranoid = wndl_engine_setting("perf_event_paranoid");
+    if (paranoid > HIGHEST)
+        return wndl_fail(err, WNDL_DENIED,
+            "kernel.perf_event_paranoid is %d: only root may have perf events; "
+            "run windlass as root, or set it to 2 with 'sysctl "
+            "kernel.perf_event_paranoid=2'",
+            paranoid);
+    if (paranoid == UNKNOWN)
+        return wndl_fail_errno(
+            err, why, "the kernel refuses perf events, or has none");
+    return wndl_fail_errno(err, why,
+        "the kernel refuses perf events, though kernel.perf_event_paranoid is "
+        "%d: a container or a security module may forbid them",
+        paranoid);
+}
+
+static enum wndl_status say_why(
+    const struct wndl_attachment *a, pid_t pid, int why, struct wndl_error *err)
+{
+    if (why == ESRCH)
+        return wndl_fail(err, WNDL_NOT_FOUND, "process %d has ended", (int)pid);
+    if (why == EMFILE || why == ENFILE)
+        return say_descriptors(a, pid, err);
+    if (why == ENOMEM)
+        return wndl_fail(err, WNDL_NOMEM, "out of memory");
+    if (why == EOPNOTSUPP)
+        return wndl_fail(err, WNDL_UNSUPPORTED,
+            "processes that run already can be recorded on x86-64 and AArch64 "
+            "only");
+    return say_refused(why, err);
+}
+
+/* ---- the beginning */
+
+/* The list grows with those that are found later. */
+static bool list_processes(struct wndl_attachment *a)
+{
+    const struct wndl_collector_request *r = &a->run->request;
+    wndl_arena_init(&a->arena, wndl_mem_libc());
+    wndl_vec_init(&a->pids, &a->arena, sizeof(pid_t));
+    for (size_t i = 0; i < r->pid_count; i++) {
+        pid_t *pid = wndl_vec_push(&a->pids);
+        if (pid == NULL)
+            return false;
+        *pid = r->pids[i];
+    }
+    return true;
+}
+
+static void on_ring(void *owner)
+{
+    wndl_attachment_take(owner, false);
+}
+
+/* We need some for ourselves. */
+static bool has_descriptors_left(void)
+{
+    enum { OUR_OWN = 24 };
+    int spare[OUR_OWN];
+    size_t count = 0;
+    while (count < OUR_OWN &&
+           (spare[count] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+        count++;
+    for (size_t i = 0; i < count; i++)
+        close(spare[i]);
+    return count == OUR_OWN;
+}
+
+/*
+ * Children that began before their parent had an event have none: the list is
+ * read until it has no new ones. One that ends meanwhile does no harm.
+ */
+static enum wndl_status open_descendants(
+    struct wndl_attachment *a, struct wndl_error *err)
+{
+    enum { ROUNDS = 8 };
+    size_t done = a->pids.len;
+    for (int i = 0; i < ROUNDS; i++) {
+        if (!wndl_attach_descendants(&a->pids))
+            return wndl_fail_errno(err, errno, "cannot list processes");
+        if (done == a->pids.len)
+            break;
+        for (; done < a->pids.len; done++) {
+            const pid_t pid = *(const pid_t *)wndl_vec_at(&a->pids, done);
+            const int why = wndl_attach_add(&a->attach, pid);
+            if (why != 0 && why != ESRCH)
+                return say_why(a, pid, why, err);
+        }
+    }
+    return WNDL_OK;
+}
+
+enum wndl_status wndl_attachment_open(
+    struct wndl_attachment *a, struct wndl_error *err)
+{
+    const struct wndl_collector_request *r = &a->run->request;
+    const struct wndl_attach_event event = {
+        .interval = r->interval,
+        .stack_size = r->stack_size,
+        .has_children = !r->only_first,
+    };
+    if (!list_processes(a))
+        return wndl_fail(err, WNDL_NOMEM, "out of memory");
+    if (r->engine.engine != WNDL_ENGINE_COPIES)
+        return WNDL_OK;
+    int why = wndl_attach_open(&a->attach, &event);
+    if (why != 0)
+        return say_why(a, ALL_PROCESSES, why, err);
+    a->is_open = true;
+    for (size_t i = 0; i < r->pid_count; i++) {
+        why = wndl_attach_add(&a->attach, r->pids[i]);
+        if (why != 0)
+            return say_why(a, r->pids[i], why, err);
+    }
+    const enum wndl_status status =
+        r->only_first ? WNDL_OK : open_descendants(a, err);
+    if (status != WNDL_OK || has_descriptors_left())
+        return status;
+    return say_why(a, r->pids[0], EMFILE, err);
+}
+
+static bool watch_rings(struct wndl_attachment *a)
+{
+    a->on_ring = (struct wndl_source){on_ring, a};
+    for (size_t i = 0; i < a->attach.ring_count; i++) {
+        if (!wndl_loop_watch(&a->run->loop, a->attach.rings[i].fd, &a->on_ring))
+            return false;
+    }
+    return true;
+}
+
+/* False without memory. */
+static bool prepare_walks(struct wndl_attachment *a)
+{
+    const struct wndl_collector_request *r = &a->run->request;
+    a->settings = (struct wndl_attached_settings){
+        .walks =
+            wndl_attach_shared_new(&a->run->binaries, r->max_frames, r->unwind),
+        .wanted = r->threads,
+        .interval = r->interval,
+    };
+    if (a->settings.walks == NULL || !a->run->has_binaries)
+        return false;
+    a->settings.walks->frames_by = a->run->totals.frames_by;
+    return true;
+}
+
+enum wndl_status wndl_attachment_begin(
+    struct wndl_attachment *a, struct wndl_error *err)
+{
+    const struct wndl_collector_request *r = &a->run->request;
+    if (!prepare_walks(a))
+        return wndl_fail(err, WNDL_NOMEM, "out of memory");
+    if (a->is_open && !watch_rings(a))
+        return wndl_fail_errno(err, errno, "cannot wait for samples");
+    for (size_t i = 0; i < a->pids.len; i++)
+        wndl_processes_add_silent(
+            a->processes, *(const pid_t *)wndl_vec_at(&a->pids, i));
+    if (a->is_open && r->delay == 0)
+        wndl_attach_switch(&a->attach, true);
+    return WNDL_OK;
+}
+
+void wndl_attachment_add(
+    struct wndl_attachment *a, struct wndl_collector_process *p)
+{
+    if (a != NULL && a->is_open)
+        (void)wndl_collector_process_attach(p, &a->settings);
+}
+
+/* ---- programs that cannot be recorded from inside */
+
+/* Opens the rings when the first such program comes. */
+static bool open_for_adopted(struct wndl_attachment *a)
+{
+    const struct wndl_collector_request *r = &a->run->request;
+    const struct wndl_attach_event event = {
+        .interval = r->interval, .stack_size = r->stack_size};
+    if (a->is_open || a->is_refused)
+        return a->is_open;
+    a->is_refused = true;
+    if (wndl_attach_open(&a->attach, &event) != 0)
+        return false;
+    a->is_open = true;
+    if (prepare_walks(a) && watch_rings(a)) {
+        wndl_attach_switch(&a->attach, !a->run->paused);
+        return true;
+    }
+    wndl_attachment_close(a);
+    return false;
+}
+
+static bool is_adoptable(enum wndl_unrecorded_reason reason)
+{
+    return reason == WNDL_UNRECORDED_STATIC || reason == WNDL_UNRECORDED_LIBC ||
+           reason == WNDL_UNRECORDED_GO;
+}
+
+bool wndl_attachment_adopt(
+    struct wndl_attachment *a, pid_t pid, enum wndl_unrecorded_reason reason)
+{
+    if (a->run->request.engine.engine != WNDL_ENGINE_PERF ||
+        !is_adoptable(reason) || !open_for_adopted(a) ||
+        wndl_attach_add(&a->attach, pid) != 0)
+        return false;
+    wndl_processes_add_silent(a->processes, pid);
+    a->processes->other_engine++;
+    return true;
+}
+
+void wndl_attachment_release(struct wndl_attachment *a, pid_t pid)
+{
+    if (a->is_open && a->run->request.pid_count == 0)
+        wndl_attach_targets_release(&a->attach.targets, (uint32_t)pid);
+}
+
+void wndl_attachment_take_over(struct wndl_attachment *a)
+{
+    if (a->is_open && !wndl_attach_remap(&a->attach))
+        wndl_attachment_close(a);
+}
+
+/* ---- while they run */
+
+/* An image that was announced after this exec is the new one. */
+static void take_exec(struct wndl_attachment *a,
+    const struct wndl_process_entry *entry,
+    const struct wndl_attach_record *record)
+{
+    if (a->run->request.pid_count != 0 && record->time > entry->begun)
+        wndl_processes_add_sampled(a->processes, entry->pid, entry->pid);
+}
+
+/* The kernel says which process runs when there is room again. */
+static void count_dropped(struct wndl_run *run,
+    const struct wndl_process_entry *entry, uint64_t count)
+{
+    run->totals.lost[WNDL_LOSS_RING_FULL] += count;
+    if (entry != NULL)
+        entry->process->dropped += count;
+}
+
+static void take_record(void *context, const struct wndl_attach_record *record)
+{
+    struct wndl_attachment *a = context;
+    struct wndl_run *run = a->run;
+    const pid_t pid = (pid_t)record->pid;
+    struct wndl_process_entry *entry = wndl_processes_find(a->processes, pid);
+    const bool begins =
+        record->kind == WNDL_ATTACH_FORK || record->kind == WNDL_ATTACH_SAMPLE;
+    if (entry == NULL && begins && a->attach.targets.event.has_children) {
+        wndl_processes_add_sampled(a->processes, pid, (pid_t)record->parent);
+        entry = wndl_processes_find(a->processes, pid);
+    }
+    if (record->kind == WNDL_ATTACH_LOST)
+        count_dropped(run, entry, record->count);
+    if (entry == NULL)
+        return;
+    if (record->kind == WNDL_ATTACH_EXEC)
+        take_exec(a, entry, record);
+    else
+        wndl_collector_process_record(entry->process, record);
+}
+
+void wndl_attachment_take(struct wndl_attachment *a, bool last)
+{
+    if (a == NULL || !a->is_open || a->settings.walks == NULL)
+        return;
+    wndl_attach_take(&a->attach, last, take_record, a);
+    a->run->totals.cut = a->settings.walks->cut;
+    for (struct wndl_process_entry *l = a->processes->first; l != NULL;
+         l = l->next) {
+        if (l->process != NULL)
+            wndl_collector_process_put_samples(l->process);
+    }
+}
+
+/* While events are disabled, they do not report new code. */
+void wndl_attachment_pause(struct wndl_attachment *a, bool paused)
+{
+    if (a == NULL || !a->is_open)
+        return;
+    wndl_attach_switch(&a->attach, !paused);
+    wndl_attachment_take(a, true);
+    for (struct wndl_process_entry *l = a->processes->first; l != NULL;
+         l = l->next) {
+        if (l->process != NULL)
+            wndl_collector_process_forget_code(l->process);
+    }
+}
+
+void wndl_attachment_close(struct wndl_attachment *a)
+{
+    wndl_attach_close(&a->attach);
+    wndl_attach_shared_free(a->settings.walks);
+    if (a->run->request.pid_count != 0)
+        wndl_arena_free(&a->arena);
+    a->settings.walks = NULL;
+    a->is_open = false;
+}
