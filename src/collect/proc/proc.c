@@ -93,6 +93,11 @@ bool wndl_proc_is_process(pid_t pid)
     return (pid_t)status_field(pid, "\nTgid:", 10) == pid;
 }
 
+uint64_t wndl_proc_threads(pid_t pid)
+{
+    return status_field(pid, "\nThreads:", 10);
+}
+
 pid_t wndl_proc_tracer(pid_t pid)
 {
     return (pid_t)status_field(pid, "\nTracerPid:", 10);

@@ -43,6 +43,9 @@ uint64_t wndl_proc_age(uint64_t start);
  */
 bool wndl_proc_is_process(pid_t pid);
 
+/* Its threads that have not ended; 0: it is gone. */
+uint64_t wndl_proc_threads(pid_t pid);
+
 /* The process that traces `pid`; 0: none. */
 pid_t wndl_proc_tracer(pid_t pid);
 
