@@ -125,6 +125,11 @@ enum { OWN_MACHINE = EM_NONE };
 #endif
 
 /* Most processes are of our own processor, and each asks at its start. */
+uint16_t wndl_proc_own_machine(void)
+{
+    return OWN_MACHINE;
+}
+
 bool wndl_proc_is_emulated(pid_t pid, uint16_t machine)
 {
     if (machine == OWN_MACHINE)

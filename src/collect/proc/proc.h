@@ -52,6 +52,9 @@ pid_t wndl_proc_tracer(pid_t pid);
 /* The ELF machine (EM_*) of its executable; 0: not known. */
 uint16_t wndl_proc_machine(pid_t pid);
 
+/* The same of this process. */
+uint16_t wndl_proc_own_machine(void);
+
 /*
  * Whether a process whose code is of `machine` runs in an emulator of another
  * processor, whose executable the kernel shows.
