@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/loop/attachment.h"
 
+#include "os/clock.h"
+
 #include "collect/attach/descendants.h"
 #include "collect/offcpu/task.h"
 #include "collect/proc/proc.h"
@@ -245,6 +247,11 @@ bool wndl_attachment_adopt(
         wndl_attach_add(&a->attach, pid) != 0)
         return false;
     wndl_processes_add_silent(a->processes, pid);
+    const struct wndl_process_entry *entry =
+        wndl_processes_find(a->processes, pid);
+    if (entry != NULL) /* it may be gone by its first sample */
+        wndl_collector_process_read_code(
+            entry->process, wndl_clock_monotonic_ns());
     a->processes->other_engine++;
     return true;
 }

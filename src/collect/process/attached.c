@@ -41,6 +41,15 @@ bool wndl_collector_process_attach(struct wndl_collector_process *p,
     return true;
 }
 
+void wndl_collector_process_read_code(
+    struct wndl_collector_process *p, uint64_t now)
+{
+    struct wndl_attached *a = p->attached;
+    if (a != NULL)
+        (void)wndl_offcpu_code_refresh(
+            &a->walks.code, a->walks.shared->binaries, p->pid, now);
+}
+
 static struct sampled *thread_at(const struct wndl_attached *a, size_t i)
 {
     return wndl_vec_at(&a->threads, i);
@@ -234,14 +243,16 @@ void wndl_collector_process_record(
             wndl_offcpu_modules_changed(p->offcpu);
         return;
     }
-    const bool begins = record->kind == WNDL_ATTACH_SAMPLE;
+    /* A thread that is gone by the drain has its name from here alone. */
+    const bool is_sample = record->kind == WNDL_ATTACH_SAMPLE;
+    const bool begins = is_sample || record->kind == WNDL_ATTACH_NAME;
     const uint64_t *place = wndl_map_get(&a->by_tid, record->tid);
     if (!begins && (place == NULL || *place == 0))
         return;
     struct sampled *s = thread_of(p, record->tid, record->time);
     if (s == NULL)
-        p->totals->lost[WNDL_LOSS_THREADS_FULL] += begins;
-    else if (begins && s->is_wanted)
+        p->totals->lost[WNDL_LOSS_THREADS_FULL] += is_sample;
+    else if (is_sample && s->is_wanted)
         take_sample(p, s, record);
     else if (record->kind == WNDL_ATTACH_NAME)
         name_thread(p, s, record->name, record->time);

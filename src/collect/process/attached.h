@@ -39,6 +39,10 @@ void wndl_collector_process_forget_code(struct wndl_collector_process *p);
 /* Writes the samples taken so far. */
 void wndl_collector_process_put_samples(struct wndl_collector_process *p);
 
+/* Reads what code it has, if it is attached. `now` is CLOCK_MONOTONIC ns. */
+void wndl_collector_process_read_code(
+    struct wndl_collector_process *p, uint64_t now);
+
 /* Frees what wndl_collector_process_attach made; also nothing. */
 void wndl_collector_process_detach(struct wndl_collector_process *p);
 
