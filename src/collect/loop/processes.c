@@ -505,10 +505,7 @@ void wndl_processes_end_gone(struct wndl_processes *all)
 
 /* ---- talking */
 
-/*
- * A perf event would stop a process under a debugger: debuggers stop at a
- * SIGTRAP.
- */
+/* A perf event would stop a process under a debugger, by its SIGTRAP. */
 static void look_for_debugger(
     struct wndl_processes *all, struct wndl_process_entry *entry)
 {
@@ -553,6 +550,7 @@ static void take_ready(
     entry->process->event_fd = next.fd;
     /* The program's own module is listed; announce it now. */
     wndl_collector_process_take_stacks(entry->process, false);
+    look_for_debugger(all, entry);
     if (all->run->paused)
         wndl_collector_process_pause(entry->process, true);
     wndl_loop_unwatch(&all->run->loop, entry->socket);
