@@ -236,9 +236,8 @@ static void set_up(struct wndl_processes *all, struct wndl_process_entry *entry)
 static void drop_process(
     struct wndl_processes *all, struct wndl_process_entry *entry)
 {
-    struct wndl_collector_process *p = entry->process;
-    wndl_loop_unwatch(&all->run->loop, p->pid_fd);
-    wndl_collector_process_free(p);
+    wndl_loop_unwatch(&all->run->loop, entry->process->pid_fd);
+    wndl_collector_process_free(entry->process);
     entry->process = NULL;
 }
 
@@ -382,6 +381,7 @@ static void end_entry(
     look_for_silence(entry->all, entry);
     if (!entry->process->gone)
         wndl_collector_process_end(entry->process, how);
+    wndl_attachment_release(entry->all->attachment, entry->pid);
     forget(entry->all, entry);
 }
 

@@ -10,7 +10,9 @@
 
 /* A sampled thread, and its samples that are not written yet. */
 struct sampled {
-    uint32_t tid, index; /* in the recording; tid 0: it has ended */
+    uint32_t tid; /* 0: it has ended */
+    /* in the recording; of one that has ended, the next free place + 1 */
+    uint32_t index;
     bool is_wanted;
     uint64_t begin, time; /* of the first of those samples, of the last one */
     uint32_t count;
@@ -23,7 +25,7 @@ struct wndl_attached {
     struct wndl_arena arena;
     struct wndl_vec threads; /* struct sampled */
     struct wndl_map by_tid;  /* place in `threads` + 1 */
-    size_t free;             /* place + 1 of an entry that has ended; 0: none */
+    size_t free;             /* place + 1 of the last that has ended; 0: none */
 };
 
 bool wndl_collector_process_attach(struct wndl_collector_process *p,
@@ -120,7 +122,8 @@ static struct sampled *make_room(struct wndl_attached *a)
         place == 0 ? wndl_vec_push(&a->threads) : thread_at(a, place - 1);
     if (s == NULL)
         return NULL;
-    a->free = 0;
+    if (place != 0)
+        a->free = s->index;
     *s = (struct sampled){0};
     wndl_buf_init(&s->bytes, wndl_mem_libc());
     return s;
@@ -215,6 +218,7 @@ static void end_thread(struct wndl_collector_process *p, struct sampled *s,
         known->exit = record->time;
     uint64_t *place = wndl_map_get(&p->attached->by_tid, s->tid);
     if (place != NULL) {
+        s->index = (uint32_t)p->attached->free;
         p->attached->free = *place;
         *place = 0;
     }
@@ -235,7 +239,7 @@ void wndl_collector_process_record(
     struct wndl_collector_process *p, const struct wndl_attach_record *record)
 {
     struct wndl_attached *a = p->attached;
-    if (a == NULL)
+    if (a == NULL || p->gone)
         return;
     if (record->kind == WNDL_ATTACH_MAP) {
         wndl_attach_walks_map(&a->walks, &record->map);

@@ -83,11 +83,11 @@ struct wndl_collector_process {
     bool gone;        /* replaced by an image that is not recorded */
     bool paused;
     bool debugged;
-    bool silent;      /* it records nothing any more, and that is reported */
-    bool emulated;    /* its addresses are not those that are seen outside */
-    int pid_fd;       /* its addresses are not those that the kernel shows */
-    int event_fd;     /* readable after the process has ended */
-    char *executable; /* keeps the sampling alive; -1: none */
+    bool silent;   /* it records nothing any more, and that is reported */
+    bool emulated; /* its addresses are not those that are seen outside */
+    int pid_fd;    /* readable after the process has ended */
+    int event_fd;  /* keeps the sampling alive; -1: none */
+    char *executable;
     char *directory;
     struct wndl_collector_threads threads;
     struct wndl_unlisted_code unlisted;
