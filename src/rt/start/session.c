@@ -6,6 +6,7 @@
 #include "rt/start/session.h"
 
 #include "os/raw.h"
+#include "rec/heap.h"
 #include "rt/arch/arch.h"
 #include "rt/core/rt.h"
 #include "rt/heap/heap.h"
@@ -214,6 +215,10 @@ static bool map_block(int memfd, const struct wndl_go *go)
     wndl_rt.shared_size = size;
     atomic_store(&shm->held, atomic_load(&wndl_rt.held));
     wndl_rt.tree = (struct wndl_stacktree *)(void *)shm->tree;
+    wndl_rt.copies =
+        (go->heap & WNDL_HEAP_ON) != 0
+            ? NULL
+            : (void *)((uint8_t *)shm + wndl_shm_copies_offset(go->nodes));
     wndl_rt.shm = shm;
     return true;
 }
