@@ -59,10 +59,7 @@ static void forget(struct wndl_processes *all, struct wndl_process_entry *entry)
     wndl_mem_free(wndl_mem_libc(), entry);
 }
 
-/*
- * Refuses a process when no descriptor is left: the spare one is used to accept
- * it and close.
- */
+/* When no descriptor is left: the spare one is used to accept and close. */
 static void turn_away(struct wndl_processes *all, int listener)
 {
     struct ucred peer;
@@ -551,6 +548,7 @@ static void take_ready(
     /* The program's own module is listed; announce it now. */
     wndl_collector_process_take_stacks(entry->process, false);
     look_for_debugger(all, entry);
+    wndl_processes_keep_lost(all, entry->process);
     if (all->run->paused)
         wndl_collector_process_pause(entry->process, true);
     wndl_loop_unwatch(&all->run->loop, entry->socket);
