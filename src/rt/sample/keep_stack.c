@@ -41,9 +41,8 @@ static bool fill(struct wndl_shm_copy *copy, const struct wndl_regs *regs,
 {
     if (wndl_rt_is_careful())
         return false;
-    const uint64_t room = regs->sp - stack->low;
-    copy->below =
-        room < WNDL_ARCH_RED_ZONE ? (uint32_t)room : WNDL_ARCH_RED_ZONE;
+    const uint64_t room = regs->sp - stack->low, red = WNDL_ARCH_RED_ZONE;
+    copy->below = (uint32_t)(room < red ? room : red);
     copy->size = copy_from(copy, regs->sp - copy->below, stack);
     if (copy->size <= copy->below) {
         copy->below = 0;
