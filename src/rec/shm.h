@@ -37,7 +37,7 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 12,
+    WNDL_SHM_VERSION = 13,
     WNDL_SHM_THREADS = 2048, /* at a time; rings of ended ones are reused */
     WNDL_SHM_MODULES = 3 * 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
@@ -157,7 +157,7 @@ _Static_assert(sizeof(struct wndl_shm_module) == 88,
 
 /*
  * An unwind table that the collector has made for a module, because a part of
- * its code has rules in a .debug_frame only.
+ * its code has rules in a .debug_frame only, or none.
  */
 struct wndl_shm_made {
     _Alignas(8) uint64_t start; /* avma of the module's image: [start, end) */
@@ -237,7 +237,6 @@ struct wndl_shm {
     /* Set by the collector: lost stacks are to be copied. */
     _Atomic uint32_t wants_copies;
     _Atomic uint32_t copy_states[WNDL_SHM_COPIES]; /* wndl_shm_copy_state */
-    _Alignas(4096) struct wndl_shm_copy copies[WNDL_SHM_COPIES];
     _Alignas(4096) struct wndl_ring rings[WNDL_SHM_THREADS];
     _Alignas(4096) uint8_t tree[]; /* struct wndl_stacktree */
 };
@@ -246,6 +245,22 @@ struct wndl_shm {
 static inline size_t wndl_shm_size(uint32_t nodes)
 {
     return sizeof(struct wndl_shm) + wndl_stacktree_size(nodes);
+}
+
+/*
+ * The offset of struct wndl_shm_copy[WNDL_SHM_COPIES], behind the tree. A
+ * recording of a heap has none: address space may be scarce.
+ */
+static inline size_t wndl_shm_copies_offset(uint32_t nodes)
+{
+    return (wndl_shm_size(nodes) + 4095) & ~(size_t)4095;
+}
+
+/* The size of a block with copies. */
+static inline size_t wndl_shm_whole_size(uint32_t nodes)
+{
+    return wndl_shm_copies_offset(nodes) +
+           WNDL_SHM_COPIES * sizeof(struct wndl_shm_copy);
 }
 
 /*
@@ -301,8 +316,9 @@ struct wndl_go {
 
 /*
  * The name of an empty file beside the socket. The first process that waited in
- * vain makes it, and the collector removes it at each late message. While it is
- * there, no process waits: a command may start a thousand others.
+ * vain makes it if the collector is stopped, and that removes it at each late
+ * message. While it is there, no process waits: a command may start a thousand
+ * others.
  */
 #define WNDL_LATE_FILE "late"
 
@@ -339,7 +355,6 @@ _Static_assert(
         sizeof(struct wndl_shm_module) == 88 &&
         sizeof(struct wndl_shm_made) == 32 &&
         sizeof(struct wndl_shm_copy) == 32 * 1024 &&
-        offsetof(struct wndl_shm, copies) % 4096 == 0 &&
         offsetof(struct wndl_shm, made) % 8 == 0 &&
         offsetof(struct wndl_shm, made_bytes) % 4096 == 0 &&
         offsetof(struct wndl_shm, frames_by) == 24 &&

@@ -14,6 +14,9 @@ enum { VDSO_MAX = 64 * 1024, TROUBLE = 320, ID_TEXT = 2 * 64 + 1 };
 
 static const char deleted[] = " (deleted)";
 
+/* More than any linker makes: a core may be anybody's. */
+enum { HEADERS_MOST = 256, NOTES_MOST = 64 * 1024 /* bytes */ };
+
 struct wndl_bytes wndl_core_build_id(struct wndl_bytes image)
 {
     struct wndl_core_elf elf;
@@ -22,10 +25,10 @@ struct wndl_bytes wndl_core_build_id(struct wndl_bytes image)
     static const struct wndl_bytes gnu = {(const uint8_t *)"GNU", 4};
     if (!wndl_core_elf_read(&elf, image))
         return (struct wndl_bytes){0};
-    for (uint32_t i = 0; i < elf.header_count; i++) {
+    for (uint32_t i = 0; i < elf.header_count && i < HEADERS_MOST; i++) {
         if (!wndl_core_header_read(&elf, image, i, &header))
             break;
-        if (header.type != PT_NOTE)
+        if (header.type != PT_NOTE || header.file_size > NOTES_MOST)
             continue;
         struct wndl_cursor c = wndl_cursor_at(
             wndl_bytes_slice(image, header.offset, header.file_size), 0, false);

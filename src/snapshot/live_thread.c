@@ -229,13 +229,25 @@ static bool needs_stop(
                thread->state == WNDL_THREAD_STOPPED);
 }
 
+/* False if the thread has ended. */
+static bool note_unread(
+    struct wndl_live_reading *r, struct wndl_snapshot_thread *thread)
+{
+    char text[96];
+    if (errno == ENOENT || errno == ESRCH)
+        return false;
+    snprintf(text, sizeof text, "it cannot be read: %s", strerror(errno));
+    thread->trouble = wndl_snapshot_text(r->snapshot, text);
+    return true;
+}
+
 bool wndl_live_thread_read(struct wndl_live_reading *r,
     const struct wndl_task *task, struct wndl_snapshot_thread *thread)
 {
     struct look look;
     for (int i = 0; i < TRIES; i++) {
         if (!look_at(task, &look))
-            return errno != ENOENT && errno != ESRCH;
+            return note_unread(r, thread);
         set_state(thread, look.state);
         thread->call = (struct wndl_snapshot_call){0};
         if (thread->state == WNDL_THREAD_ENDED)

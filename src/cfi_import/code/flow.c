@@ -527,7 +527,10 @@ static void fill_gaps(struct wndl_code_flow *f)
         if (f->ids[at] == f->entry && wndl_code_flow_is_entry(f, at))
             f->function = at;
         if ((f->marks[at] & IS_COVERED) != 0) {
-            at = offset_of(f, range_at(f->text->covered, svma)->end);
+            /* (The end of a hostile range is far away.) */
+            const uint64_t end =
+                range_at(f->text->covered, svma)->end - f->text->code.svma;
+            at = end < size ? (uint32_t)end : size;
             f->function = at;
             begins = true;
         } else if (f->ids[at] != 0) {

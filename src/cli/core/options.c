@@ -98,15 +98,20 @@ static bool set_count(
     return true;
 }
 
+/* Such numbers are of seconds, or shares. */
+#define MOST_REAL 1e9
+
 static bool set_real(
     struct parser *p, const char *text, const struct wndl_option *option)
 {
     char *end;
     errno = 0;
     double value = strtod(text, &end);
-    if (end == text || *end != '\0' || errno != 0 || !(value > 0)) {
+    if (end == text || *end != '\0' || errno != 0 || !(value > 0) ||
+        value > MOST_REAL) {
         snprintf(p->problem, PROBLEM_SIZE,
-            "--%s takes a number above 0, not '%s'", option->name, text);
+            "--%s takes a number above 0, at most 1e9, not '%s'", option->name,
+            text);
         return false;
     }
     *(double *)((char *)p->options + option->offset) = value;

@@ -268,7 +268,7 @@ static int try_shared_memory(void)
     int fd = memfd_create("windlass", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return errno;
-    size_t size = wndl_shm_size(WNDL_SHM_NODES);
+    size_t size = wndl_shm_whole_size(WNDL_SHM_NODES);
     int why = ftruncate(fd, (off_t)size) != 0 ? errno : 0;
     void *map =
         why != 0 ? MAP_FAILED
@@ -287,7 +287,7 @@ static void check_shared_memory(struct wndl_doctor *d)
     if (why == 0) {
         wndl_doctor_find(d, "shared memory", WNDL_DOCTOR_OK,
             "%zu MB of address space for each process",
-            wndl_shm_size(WNDL_SHM_NODES) >> 20);
+            wndl_shm_whole_size(WNDL_SHM_NODES) >> 20);
         return;
     }
     struct wndl_doctor_finding *f = wndl_doctor_find(

@@ -87,6 +87,14 @@ static bool is_sampled(enum wndl_unrecorded_reason why)
                why == WNDL_UNRECORDED_GO);
 }
 
+static const char *describe_sampling(enum wndl_unrecorded_reason why)
+{
+    return why == WNDL_UNRECORDED_GO
+               ? "it is sampled from outside, if it uses cgo by 'record -p' "
+                 "alone; for its heap: "
+               : "it is sampled from outside; for its heap: ";
+}
+
 static void check_refusal(struct wndl_doctor *d, const char *path)
 {
     enum wndl_unrecorded_reason why = wndl_unrecordable_executable(path);
@@ -100,9 +108,8 @@ static void check_refusal(struct wndl_doctor *d, const char *path)
         sampled ? WNDL_DOCTOR_LIMITED : WNDL_DOCTOR_NO, "%.100s is %s", path,
         refusals[why].found);
     f->stops = !sampled;
-    wndl_doctor_advise(f, "%s%s",
-        sampled ? "it is sampled from outside; for its heap: " : "",
-        refusals[why].advice);
+    wndl_doctor_advise(
+        f, "%s%s", sampled ? describe_sampling(why) : "", refusals[why].advice);
 }
 
 /* ---- names and unwind information of its code */

@@ -304,11 +304,17 @@ static void show_summaries(
     free(all);
 }
 
-/* An event that was shown: an event's place in its ring is used once. */
+/*
+ * An event that was shown: an event's place in its ring is used once. A process
+ * has a ring of its own, one from before it executed another program, and those
+ * of watchers.
+ */
 struct shown {
     uint64_t start; /* of the process */
+    uint64_t first; /* of the ring */
     uint64_t number;
     uint32_t process;
+    uint32_t watcher;
 };
 
 static int compare_shown(const void *a, const void *b)
@@ -319,6 +325,10 @@ static int compare_shown(const void *a, const void *b)
         return x->process < y->process ? -1 : 1;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    if (x->watcher != y->watcher)
+        return x->watcher < y->watcher ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
@@ -331,7 +341,8 @@ static struct shown key_of(
     const struct wndl_event_log *log, const struct wndl_event *event)
 {
     const struct wndl_event_process *p = wndl_event_process_of(log, event);
-    return (struct shown){p->start, event->number, p->process};
+    return (struct shown){
+        p->start, p->first, event->number, p->process, p->watcher};
 }
 
 static void show_new(const struct wndl_rings *rings,
@@ -423,7 +434,8 @@ static struct wndl_watch_request watch_request(
     return (struct wndl_watch_request){.is_all = o->all,
         .pids = pids,
         .interval = o->interval,
-        .above = o->above};
+        .above = o->above,
+        .keep = o->keep};
 }
 
 static int run_command(

@@ -49,6 +49,9 @@ static bool write_pages(int to, struct wndl_bytes bytes, size_t at, size_t end)
 static bool write_sparse(int to, int from, struct wndl_bytes bytes)
 {
     off_t at = lseek(from, 0, SEEK_DATA);
+    /* ENXIO: there are only holes. Some file systems do not know them. */
+    if (at < 0 && errno != ENXIO && !write_pages(to, bytes, 0, bytes.size))
+        return false;
     while (at >= 0 && (uint64_t)at < bytes.size) {
         const off_t hole = lseek(from, at, SEEK_HOLE);
         const size_t end =

@@ -195,6 +195,8 @@ static enum wndl_status open_log(struct wndl_observed *p,
         return status;
     }
     p->faults_at = how->now;
+    p->minor = usage->minor;
+    p->major = usage->major;
     put_resident(p, p->reported);
     look_for_limit(p);
     (void)read_map(p, &p->map, usage);

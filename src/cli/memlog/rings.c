@@ -26,12 +26,14 @@ void wndl_rings_free(struct wndl_rings *rings)
     wndl_event_log_free(&rings->log);
 }
 
+/* A process whose first thread alone has ended lives. */
 bool wndl_ring_is_alive(const struct wndl_memlog_ring *ring)
 {
     struct wndl_proc_stat stat;
     return wndl_folders_is_this_boot(ring) && ring->process <= INT_MAX &&
-           wndl_proc_stat((pid_t)ring->process, &stat) && stat.state != 'Z' &&
-           stat.start == ring->start;
+           wndl_proc_stat((pid_t)ring->process, &stat) &&
+           stat.start == ring->start &&
+           (stat.state != 'Z' || wndl_proc_threads((pid_t)ring->process) > 1);
 }
 
 /* ---- one log */

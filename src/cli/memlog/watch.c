@@ -3,6 +3,7 @@
 
 #include "cli/core/command.h"
 #include "cli/memlog/folders.h"
+#include "cli/memlog/keep.h"
 #include "collect/proc/proc.h"
 #include "os/clock.h"
 
@@ -127,12 +128,25 @@ static void observe(struct wndl_watch *w, struct wndl_observed *p,
     w->logs += !had_log && p->log != NULL;
 }
 
+/* Where its first thread alone has ended, no sizes are known any more. */
+static void see_threads(
+    struct wndl_watch *w, pid_t pid, const struct wndl_usage *usage)
+{
+    struct wndl_observed *p = find(w, pid);
+    if (p != NULL && p->start == usage->start && wndl_proc_threads(pid) > 1)
+        p->is_seen = true;
+}
+
 static void visit(struct wndl_watch *w, pid_t pid)
 {
     struct wndl_usage usage;
-    /* Without mappings it is the kernel's, or has just ended. */
-    if (!wndl_usage_read(pid, &usage) || usage.state == 'Z' ||
-        usage.mapped == 0)
+    if (!wndl_usage_read(pid, &usage))
+        return;
+    if (usage.state == 'Z') {
+        see_threads(w, pid, &usage);
+        return;
+    }
+    if (usage.mapped == 0) /* it is the kernel's, or has just ended */
         return;
     struct wndl_observed *p = find(w, pid);
     if (p != NULL && p->start != usage.start)
@@ -163,7 +177,10 @@ static void visit_children_of(struct wndl_watch *w, pid_t pid, const char *tid)
     char name[64];
     char text[4096];
     snprintf(name, sizeof name, "task/%.20s/children", tid);
-    text[wndl_proc_read(pid, name, text, sizeof text - 1)] = '\0';
+    const size_t size = wndl_proc_read(pid, name, text, sizeof text - 1);
+    text[size] = '\0';
+    if (size == sizeof text - 1)
+        w->has_children = false; /* more than that: rounds read all of /proc */
     char *at = text;
     for (;;) {
         char *end;
@@ -227,6 +244,16 @@ static void note_pressure(struct wndl_watch *w)
     w->stalled_at = w->how.now;
 }
 
+/* Logs of processes that have ended take memory until they are moved. */
+static void keep_ended(struct wndl_watch *w)
+{
+    enum { EVERY = 10 /* s */ };
+    if (w->how.now < w->next_keep)
+        return;
+    w->next_keep = w->how.now + EVERY * SECOND;
+    wndl_keep_dead(w->request.keep);
+}
+
 bool wndl_watch_round(struct wndl_watch *watch)
 {
     const uint64_t before = wndl_clock_thread_cpu_ns();
@@ -238,6 +265,7 @@ bool wndl_watch_round(struct wndl_watch *watch)
     else
         visit_given(watch);
     forget_ended(watch);
+    keep_ended(watch);
     note_pressure(watch);
     const uint64_t part =
         watch->request.tree != 0 ? CPU_PART_OF_TREE : CPU_PART;

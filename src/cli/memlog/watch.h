@@ -13,6 +13,7 @@ struct wndl_watch_request {
     struct wndl_operands pids;
     double interval; /* seconds */
     uint64_t above;  /* bytes of the least step */
+    uint64_t keep;   /* days, as in keep.h */
 };
 
 struct wndl_watch {
@@ -22,9 +23,10 @@ struct wndl_watch {
     size_t count, sorted, room;
     size_t logs; /* of those, with a log */
     uint64_t stalled, stalled_at;
-    uint64_t pause;    /* ns to wait before the next round */
-    bool has_children; /* proc(5) has "task/TID/children" */
-    bool has_said;     /* that a process has no log */
+    uint64_t pause;     /* ns to wait before the next round */
+    uint64_t next_keep; /* CLOCK_MONOTONIC ns */
+    bool has_children;  /* proc(5) has "task/TID/children" */
+    bool has_said;      /* that a process has no log */
 };
 
 /* False: said why. Ends with wndl_watch_end. */

@@ -16,12 +16,14 @@ static void add_places(const struct wndl_stack_show *show,
     const struct wndl_snapshot_frame *frame, struct wndl_buf *out)
 {
     size_t count = wndl_stack_place_count(show->names, frame);
+    const char *head = "{";
     for (size_t i = 0; i < count; i++) {
         const struct wndl_stack_place place =
             wndl_stack_place(show->names, frame, i);
         if (place.function[0] == '\0' && place.file[0] == '\0')
             continue;
-        wndl_buf_text(out, i == 0 ? "{" : ",{");
+        wndl_buf_text(out, head);
+        head = ",{";
         add_text(out, "function", place.function);
         if (place.file[0] != '\0') {
             wndl_buf_byte(out, ',');

@@ -6,25 +6,49 @@
 #include <errno.h>
 #include <unistd.h>
 
-enum { RING = 8 << 20 /* bytes */ };
+/* Bytes of a ring: of a whole one, and of the smallest. */
+enum { RING = 8 << 20, RING_MIN = 128 << 10 };
 
 /* ---- opening */
 
-static int open_rings(struct wndl_attach *a)
+static void close_rings(struct wndl_attach *a)
 {
-    const long count = sysconf(_SC_NPROCESSORS_CONF);
-    int why = ENODEV;
-    a->rings = wndl_mem_zalloc(
-        wndl_mem_libc(), (size_t)(count > 0 ? count : 1) * sizeof *a->rings);
-    if (a->rings == NULL)
-        return ENOMEM;
-    for (int cpu = 0; cpu < count; cpu++) {
-        if (wndl_attach_ring_open(&a->rings[a->ring_count], cpu, RING))
+    for (size_t i = 0; i < a->ring_count; i++)
+        wndl_attach_ring_close(&a->rings[i]);
+    a->ring_count = 0;
+}
+
+/* Opens the rings of all CPUs with one size. Returns 0, or an errno. */
+static int open_with_size(struct wndl_attach *a, long cpus, uint64_t size)
+{
+    for (int cpu = 0; cpu < cpus; cpu++) {
+        if (wndl_attach_ring_open(&a->rings[a->ring_count], cpu, size))
             a->ring_count++;
         else if (errno != ENODEV)
             return errno;
     }
-    return a->ring_count == 0 ? why : 0;
+    return a->ring_count == 0 ? ENODEV : 0;
+}
+
+/*
+ * The limit of locked memory is one for all rings: where it does not suffice,
+ * all of them are made smaller, so that each CPU has one.
+ */
+static int open_rings(struct wndl_attach *a)
+{
+    const long count = sysconf(_SC_NPROCESSORS_CONF);
+    uint64_t size = RING;
+    a->rings = wndl_mem_zalloc(
+        wndl_mem_libc(), (size_t)(count > 0 ? count : 1) * sizeof *a->rings);
+    if (a->rings == NULL)
+        return ENOMEM;
+    int why = open_with_size(a, count, size);
+    while ((why == ENOBUFS || why == ENOMEM) && size > RING_MIN) {
+        close_rings(a);
+        size /= 2;
+        why = open_with_size(a, count, size);
+    }
+    return why;
 }
 
 int wndl_attach_open(
@@ -47,8 +71,7 @@ void wndl_attach_close(struct wndl_attach *a)
     if (a->rings == NULL)
         return;
     wndl_attach_targets_free(&a->targets);
-    for (size_t i = 0; i < a->ring_count; i++)
-        wndl_attach_ring_close(&a->rings[i]);
+    close_rings(a);
     wndl_mem_free(wndl_mem_libc(), a->rings);
     *a = (struct wndl_attach){0};
 }

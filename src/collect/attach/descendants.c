@@ -6,11 +6,16 @@
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct child {
     pid_t pid, parent;
 };
 
+/*
+ * We are left out, and so is what we started: the command in whose time we
+ * record is no part of what is recorded.
+ */
 static bool list_all(struct wndl_vec *all)
 {
     DIR *proc = opendir("/proc");
@@ -20,7 +25,8 @@ static bool list_all(struct wndl_vec *all)
     for (const struct dirent *e; is_whole && (e = readdir(proc)) != NULL;) {
         struct wndl_proc_stat stat;
         const pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        if (pid <= 0 || !wndl_proc_stat(pid, &stat) || stat.state == 'Z')
+        if (pid <= 0 || pid == getpid() || !wndl_proc_stat(pid, &stat) ||
+            stat.state == 'Z')
             continue;
         struct child *child = wndl_vec_push(all);
         is_whole = child != NULL;
@@ -47,7 +53,7 @@ static bool is_in(const struct wndl_map *known, pid_t pid)
     return wndl_map_get(known, (uint64_t)pid) != NULL;
 }
 
-/* Numbers are given in turn, but not always: until nothing changes. */
+/* A child may be listed before its parent: repeated until none is new. */
 static bool add_all(
     struct wndl_vec *pids, struct wndl_map *known, const struct wndl_vec *all)
 {

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { HEADER = 8, SMALLEST = 128 * 1024 };
+enum { HEADER = 8 };
 
 static size_t page_size(void)
 {
@@ -23,21 +23,18 @@ static struct perf_event_mmap_page *positions_of(
     return (void *)ring->map;
 }
 
-/* Less room where the kernel refuses to lock as much. */
+/* EPERM is what the kernel says if it may not lock as much. */
 static bool map_ring(struct wndl_attach_ring *ring, uint64_t size)
 {
-    for (; size >= SMALLEST; size /= 2) {
-        void *map = mmap(NULL, page_size() + size, PROT_READ | PROT_WRITE,
-            MAP_SHARED, ring->fd, 0);
-        if (map != MAP_FAILED) {
-            ring->map = map;
-            ring->size = size;
-            return true;
-        }
-        if (errno != EPERM && errno != ENOMEM)
-            return false;
+    void *map = mmap(NULL, page_size() + size, PROT_READ | PROT_WRITE,
+        MAP_SHARED, ring->fd, 0);
+    if (map == MAP_FAILED) {
+        errno = errno == EPERM ? ENOBUFS : errno;
+        return false;
     }
-    return false;
+    ring->map = map;
+    ring->size = size;
+    return true;
 }
 
 bool wndl_attach_ring_open(

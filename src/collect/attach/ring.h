@@ -23,9 +23,9 @@ struct wndl_attach_ring {
 };
 
 /*
- * Opens the ring of a CPU with `size` bytes of data, a power of 2; smaller if
- * the limit of locked memory does not suffice (perf_event_mlock_kb). False,
- * with errno; ENODEV: there is no such CPU, or it is off.
+ * Opens the ring of a CPU with `size` bytes of data, a power of 2. False, with
+ * errno; ENODEV: there is no such CPU, or it is off; ENOBUFS: the limit of
+ * locked memory does not suffice (perf_event_mlock_kb, RLIMIT_MEMLOCK).
  */
 bool wndl_attach_ring_open(
     struct wndl_attach_ring *ring, int cpu, uint64_t size);
@@ -34,7 +34,7 @@ void wndl_attach_ring_close(struct wndl_attach_ring *ring);
 /* Maps it in a child of ours. False, with errno. */
 bool wndl_attach_ring_remap(struct wndl_attach_ring *ring);
 
-/* Looks how far the kernel has written. */
+/* Reads how far the kernel has written. */
 void wndl_attach_ring_look(struct wndl_attach_ring *ring);
 
 /*

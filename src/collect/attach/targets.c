@@ -49,7 +49,8 @@ static void switch_one(int fd, bool enabled)
 }
 
 /* Keeps a descriptor; closes it without memory. */
-static bool keep(struct wndl_attach_targets *t, int fd, uint64_t id)
+static bool keep(struct wndl_attach_targets *t,
+    const struct wndl_attach_thread *thread, int fd, uint64_t id)
 {
     uint64_t *of_id = wndl_map_put(&t->by_id, id);
     struct wndl_attach_fd *one = of_id == NULL ? NULL : wndl_vec_push(&t->fds);
@@ -60,16 +61,17 @@ static bool keep(struct wndl_attach_targets *t, int fd, uint64_t id)
         return false;
     }
     *of_id = t->count;
-    *one = (struct wndl_attach_fd){fd, t->count};
+    *one = (struct wndl_attach_fd){fd, t->count, *thread};
     return true;
 }
 
 /* The event of a thread on one CPU. False with errno. */
-static bool open_on(struct wndl_attach_targets *t, pid_t tid,
+static bool open_on(struct wndl_attach_targets *t,
+    const struct wndl_attach_thread *thread,
     const struct wndl_attach_ring *ring, bool enabled)
 {
     uint64_t id;
-    int fd = wndl_attach_event_open(&t->event, tid, ring->cpu);
+    int fd = wndl_attach_event_open(&t->event, (pid_t)thread->tid, ring->cpu);
     if (fd < 0)
         return false;
     if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0 ||
@@ -79,7 +81,7 @@ static bool open_on(struct wndl_attach_targets *t, pid_t tid,
         errno = why;
         return false;
     }
-    if (!keep(t, fd, id))
+    if (!keep(t, thread, fd, id))
         return false;
     if (enabled)
         switch_one(fd, true);
@@ -97,11 +99,12 @@ static void take_back(struct wndl_attach_targets *t, size_t first)
 }
 
 /* Opens the events of one thread on all CPUs, or none. False with errno. */
-static bool open_thread(struct wndl_attach_targets *t, pid_t tid, bool enabled)
+static bool open_thread(struct wndl_attach_targets *t,
+    const struct wndl_attach_thread *thread, bool enabled)
 {
     const size_t first = t->fds.len;
     for (size_t i = 0; i < t->ring_count; i++) {
-        if (!open_on(t, tid, &t->rings[i], enabled)) {
+        if (!open_on(t, thread, &t->rings[i], enabled)) {
             take_back(t, first);
             return false;
         }
@@ -111,6 +114,7 @@ static bool open_thread(struct wndl_attach_targets *t, pid_t tid, bool enabled)
 
 struct opening {
     struct wndl_attach_targets *targets;
+    pid_t pid;
     bool enabled;
     uint32_t known, opened, refused;
     int why;
@@ -130,7 +134,8 @@ static void open_new(void *context, uint32_t tid)
     if (*target != 0)
         return;
     *target = ++t->count;
-    if (open_thread(t, (pid_t)tid, o->enabled)) {
+    const struct wndl_attach_thread thread = {o->pid, tid};
+    if (open_thread(t, &thread, o->enabled)) {
         o->opened++;
     } else if (errno != ESRCH) {
         o->refused++;
@@ -146,7 +151,7 @@ int wndl_attach_targets_add(
     struct wndl_attach_targets *t, pid_t pid, bool enabled)
 {
     enum { ROUNDS = 8 };
-    struct opening o = {.targets = t, .enabled = enabled};
+    struct opening o = {.targets = t, .pid = pid, .enabled = enabled};
     const int folder = wndl_offcpu_task_folder(pid);
     if (folder < 0)
         return errno == EMFILE || errno == ENFILE ? errno : ESRCH;
@@ -225,13 +230,28 @@ bool wndl_attach_targets_counts(
     return true;
 }
 
-void wndl_attach_targets_release(struct wndl_attach_targets *t, uint32_t tid)
+/* Its number may have become another thread's, which has another target. */
+static void forget_thread(
+    struct wndl_attach_targets *t, const struct wndl_attach_fd *one)
 {
-    const uint64_t *target = wndl_map_get(&t->by_tid, tid);
-    if (target == NULL || *target == 0)
-        return;
-    close_target(t, *target);
-    wndl_attach_targets_ended(t, tid);
+    const uint64_t *target = wndl_map_get(&t->by_tid, one->thread.tid);
+    if (target != NULL && *target == one->target)
+        wndl_attach_targets_ended(t, one->thread.tid);
+}
+
+void wndl_attach_targets_release(struct wndl_attach_targets *t, pid_t pid)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->fds.len; i++) {
+        struct wndl_attach_fd *one = fd_at(t, i);
+        if (one->thread.pid == pid) {
+            close_one(one);
+            forget_thread(t, one);
+        } else {
+            *fd_at(t, kept++) = *one;
+        }
+    }
+    t->fds.len = kept;
 }
 
 void wndl_attach_targets_ended(struct wndl_attach_targets *t, uint32_t tid)

@@ -28,9 +28,15 @@ struct wndl_attach_targets {
     bool out_of_memory;
 };
 
+struct wndl_attach_thread {
+    pid_t pid;
+    uint32_t tid;
+};
+
 struct wndl_attach_fd {
     int fd;          /* -1: closed */
     uint32_t target; /* number of its thread's target */
+    struct wndl_attach_thread thread;
 };
 
 /* The target whose event samples a thread, and when that last did. */
@@ -44,17 +50,20 @@ void wndl_attach_targets_init(struct wndl_attach_targets *targets,
 void wndl_attach_targets_free(struct wndl_attach_targets *targets);
 
 /*
- * Opens events for all threads of a process that have none, disabled or as the
- * others are.
- * Returns 0, or the errno for which none of them has one, or for which no
- * descriptor was left for one.
+ * Opens events for all threads of a process that have none; `enabled`: they
+ * sample at once. Returns 0, or the errno for which none of them has one, or
+ * for which no descriptor was left for one.
  */
 int wndl_attach_targets_add(
     struct wndl_attach_targets *targets, pid_t pid, bool enabled);
 
-/* Closes the event of one thread, if it has one. */
+/*
+ * Closes the events of a process, if it has some. Those that its threads have
+ * inherited end with them; also those of processes that it forked, if
+ * `event.has_children`.
+ */
 void wndl_attach_targets_release(
-    struct wndl_attach_targets *targets, uint32_t tid);
+    struct wndl_attach_targets *targets, pid_t pid);
 
 /* Enables or disables all events. */
 void wndl_attach_targets_switch(

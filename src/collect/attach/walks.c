@@ -107,8 +107,8 @@ static void note_cut(struct reading *r)
 }
 
 /*
- * Beside the copy only code is read, which does not change: the thread has run
- * on since. Also the stack above the copy, or another one, if it is as it was.
+ * The thread has run on since the copy was made. Other memory is read only if
+ * it has not changed: code, and the rest of the stack if it is steady.
  */
 static bool read_for_walk(
     void *context, uint64_t address, void *to, size_t size)

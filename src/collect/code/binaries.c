@@ -267,9 +267,9 @@ bool wndl_binaries_want(
     struct wndl_file file;
     if (binaries->maker == NULL || !binary->may_lack_rules)
         return false;
-    binary->may_lack_rules = false;
     if (!wndl_binary_open_again(binary, &file))
         return false;
+    binary->may_lack_rules = false;
     find_kept(binaries, binary, &kept);
     const struct wndl_table_order order = {&file, binary->path, binary, &kept};
     wndl_table_maker_add(binaries->maker, &order);
@@ -304,10 +304,10 @@ bool wndl_binaries_have_all(const struct wndl_binaries *binaries)
     return binaries->maker == NULL || wndl_table_maker_is_idle(binaries->maker);
 }
 
-void wndl_binaries_wait(const struct wndl_binaries *binaries, uint64_t ns)
+bool wndl_binaries_wait(const struct wndl_binaries *binaries, uint64_t ns)
 {
-    if (binaries->maker != NULL)
-        wndl_table_maker_wait(binaries->maker, ns);
+    return binaries->maker != NULL &&
+           wndl_table_maker_wait(binaries->maker, ns);
 }
 
 void wndl_binaries_rest(struct wndl_binaries *binaries)
@@ -386,6 +386,22 @@ static struct wndl_binary *get_vdso(struct wndl_binaries *binaries,
     return found == NULL ? NULL : *found;
 }
 
+/* A path in /proc ends with its process: another process may have one. */
+static void renew_path(struct wndl_binaries *binaries,
+    struct wndl_binary *binary, const struct place *place)
+{
+    static const char proc[] = "/proc/";
+    struct stat s;
+    if (binary->opened == NULL ||
+        strncmp(binary->opened, proc, sizeof proc - 1) != 0 ||
+        stat(binary->opened, &s) == 0)
+        return;
+    char *path =
+        wndl_arena_copy(&binaries->arena, place->open, strlen(place->open));
+    if (path != NULL)
+        binary->opened = path;
+}
+
 static struct wndl_binary *get_file(struct wndl_binaries *binaries, pid_t pid,
     const struct wndl_mapping *mapping)
 {
@@ -401,6 +417,8 @@ static struct wndl_binary *get_file(struct wndl_binaries *binaries, pid_t pid,
         find(binaries, key, sizeof place.identity + size, &is_new);
     if (found != NULL && is_new)
         *found = open_file(binaries, &place);
+    else if (found != NULL && *found != NULL)
+        renew_path(binaries, *found, &place);
     return found == NULL ? NULL : *found;
 }
 
@@ -433,7 +451,8 @@ bool wndl_binary_open_again(
     struct stat s;
     const int fd = binary->opened == NULL
                        ? -1
-                       : open(binary->opened, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+                       : open(binary->opened,
+                             O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return false;
     if (fstat(fd, &s) == 0)

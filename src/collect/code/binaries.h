@@ -92,8 +92,8 @@ void wndl_binaries_follow_code(
     struct wndl_binaries *binaries, const char *kept);
 
 /*
- * Orders a table for a binary, once. False if there will be none, or none that
- * has not come.
+ * Orders a table for a binary, once. False if none was ordered now: it has been
+ * ordered before, there will be none, or the file cannot be opened.
  */
 bool wndl_binaries_want(
     struct wndl_binaries *binaries, struct wndl_binary *binary);
@@ -104,8 +104,11 @@ void wndl_binaries_take_made(struct wndl_binaries *binaries);
 /* Whether no ordered table is still to come. */
 bool wndl_binaries_have_all(const struct wndl_binaries *binaries);
 
-/* Waits until an ordered table is there, for `ns` at most. */
-void wndl_binaries_wait(const struct wndl_binaries *binaries, uint64_t ns);
+/*
+ * Waits until an ordered table is there, for `ns` at most. False if none is
+ * being made.
+ */
+bool wndl_binaries_wait(const struct wndl_binaries *binaries, uint64_t ns);
 
 /* Before fork(): table_maker.h. */
 void wndl_binaries_rest(struct wndl_binaries *binaries);

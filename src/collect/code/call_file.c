@@ -42,20 +42,23 @@ static bool open_bytes(
     return true;
 }
 
-static void open_file(
+/* False if the bytes cannot be read. */
+static bool open_file(
     struct wndl_call_file *file, const struct wndl_binary *binary)
 {
-    if ((binary->machine != EM_X86_64 && binary->machine != EM_386) ||
-        !open_bytes(file, binary))
-        return;
+    if (binary->machine != EM_X86_64 && binary->machine != EM_386)
+        return true;
+    if (!open_bytes(file, binary))
+        return false;
     if (wndl_object_open(file->bytes, binary->path, wndl_mem_libc(),
             &file->object, NULL) != WNDL_OK) {
         file->object = NULL;
-        return;
+        return true;
     }
     file->is_64 = wndl_object_address_size(file->object) == 8;
     file->frame = section_of(file, &binary->eh_frame);
     file->header = section_of(file, &binary->eh_frame_hdr);
+    return true;
 }
 
 struct wndl_call_file *wndl_call_file_of(
@@ -66,9 +69,12 @@ struct wndl_call_file *wndl_call_file_of(
         file = wndl_mem_zalloc(wndl_mem_libc(), sizeof *file);
         if (file == NULL)
             return NULL;
+        if (!open_file(file, binary)) {
+            wndl_mem_free(wndl_mem_libc(), file);
+            return NULL;
+        }
         file->before = binaries->call_files;
         binaries->call_files = binary->call_file = file;
-        open_file(file, binary);
     }
     return file->object == NULL ? NULL : file;
 }

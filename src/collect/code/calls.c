@@ -260,11 +260,12 @@ static bool follow_all(struct search *s)
 static bool find_call(
     struct wndl_call_file *file, uint64_t ra, struct wndl_x86 *x)
 {
-    enum { SHORTEST = 2, LONGEST = 9, DIRECT = 5 };
+    enum { SHORTEST = 2, LONGEST = 9, DIRECT = 5, MOST = 1 << 20 };
     struct wndl_call_extent e;
     if (wndl_call_file_extent(file, ra - 1, &e)) {
         uint64_t at = e.start;
-        for (x->size = 0; at < ra && decode(file, at, x);)
+        x->size = 0;
+        for (uint32_t i = 0; i < MOST && at < ra && decode(file, at, x); i++)
             at += x->size;
         return at == ra && is_call(x);
     }

@@ -345,7 +345,7 @@ bool wndl_table_maker_is_idle(struct wndl_table_maker *maker)
     return is_idle;
 }
 
-void wndl_table_maker_wait(struct wndl_table_maker *maker, uint64_t ns)
+bool wndl_table_maker_wait(struct wndl_table_maker *maker, uint64_t ns)
 {
     const uint64_t end = wndl_clock_monotonic_ns() + ns;
     const struct timespec until = {
@@ -355,5 +355,7 @@ void wndl_table_maker_wait(struct wndl_table_maker *maker, uint64_t ns)
     while (why == 0 && maker->runs && maker->done.first == NULL &&
            is_working(maker))
         why = pthread_cond_timedwait(&maker->changed, &maker->lock, &until);
+    const bool may_come = maker->runs || maker->done.first != NULL;
     pthread_mutex_unlock(&maker->lock);
+    return may_come;
 }

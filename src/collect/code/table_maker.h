@@ -56,8 +56,11 @@ bool wndl_table_maker_next(
 /* Whether each order has come back. */
 bool wndl_table_maker_is_idle(struct wndl_table_maker *maker);
 
-/* Waits until a table is finished, or all are, for `ns` at most. */
-void wndl_table_maker_wait(struct wndl_table_maker *maker, uint64_t ns);
+/*
+ * Waits until a table is finished, or all are, for `ns` at most. False if none
+ * is there and none is being made.
+ */
+bool wndl_table_maker_wait(struct wndl_table_maker *maker, uint64_t ns);
 
 /*
  * Ends the thread, before fork(). What it had begun is begun anew by the thread

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/loop/attachment.h"
 
+#include "os/clock.h"
+
 #include "collect/attach/descendants.h"
 #include "collect/offcpu/task.h"
 #include "collect/proc/proc.h"
@@ -55,6 +57,14 @@ static enum wndl_status say_refused(int why, struct wndl_error *err)
         paranoid);
 }
 
+static enum wndl_status say_locked(size_t cpus, struct wndl_error *err)
+{
+    return wndl_fail(err, WNDL_DENIED,
+        "the kernel may not lock the memory of %zu rings: raise "
+        "kernel.perf_event_mlock_kb, or the limit with 'ulimit -l'",
+        cpus);
+}
+
 static enum wndl_status say_why(
     const struct wndl_attachment *a, pid_t pid, int why, struct wndl_error *err)
 {
@@ -62,6 +72,8 @@ static enum wndl_status say_why(
         return wndl_fail(err, WNDL_NOT_FOUND, "process %d has ended", (int)pid);
     if (why == EMFILE || why == ENFILE)
         return say_descriptors(a, pid, err);
+    if (why == ENOBUFS)
+        return say_locked((size_t)sysconf(_SC_NPROCESSORS_ONLN), err);
     if (why == ENOMEM)
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     if (why == EOPNOTSUPP)
@@ -93,7 +105,7 @@ static void on_ring(void *owner)
     wndl_attachment_take(owner, false);
 }
 
-/* We need some for ourselves. */
+/* Descriptors that we need for ourselves must be left. */
 static bool has_descriptors_left(void)
 {
     enum { OUR_OWN = 24 };
@@ -245,18 +257,29 @@ bool wndl_attachment_adopt(
         wndl_attach_add(&a->attach, pid) != 0)
         return false;
     wndl_processes_add_silent(a->processes, pid);
+    const struct wndl_process_entry *entry =
+        wndl_processes_find(a->processes, pid);
+    if (entry != NULL) /* it may be gone by its first sample */
+        wndl_collector_process_read_code(
+            entry->process, wndl_clock_monotonic_ns());
     a->processes->other_engine++;
     return true;
 }
 
 void wndl_attachment_release(struct wndl_attachment *a, pid_t pid)
 {
-    if (a->is_open && a->run->request.pid_count == 0)
-        wndl_attach_targets_release(&a->attach.targets, (uint32_t)pid);
+    if (a != NULL && a->is_open && !a->attach.targets.event.has_children)
+        wndl_attach_targets_release(&a->attach.targets, pid);
 }
 
+/*
+ * The events that hold the rings end with our parent, and would be ready for
+ * ever. The rings are still read with each drain.
+ */
 void wndl_attachment_take_over(struct wndl_attachment *a)
 {
+    for (size_t i = 0; a->is_open && i < a->attach.ring_count; i++)
+        wndl_loop_unwatch(&a->run->loop, a->attach.rings[i].fd);
     if (a->is_open && !wndl_attach_remap(&a->attach))
         wndl_attachment_close(a);
 }

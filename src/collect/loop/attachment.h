@@ -44,10 +44,18 @@ enum wndl_status wndl_attachment_begin(
 bool wndl_attachment_adopt(struct wndl_attachment *attachment, pid_t pid,
     enum wndl_unrecorded_reason reason);
 
-/* The process is recorded from inside now. */
+/*
+ * The process has ended, runs another program, or is recorded from inside now.
+ * With children the events stay, as theirs would end with them. NULL is
+ * ignored.
+ */
 void wndl_attachment_release(struct wndl_attachment *attachment, pid_t pid);
 
-/* After fork(2), in the child that goes on with the recording. */
+/*
+ * After fork(2), in the child that goes on with the recording. Its parent must
+ * not close the attachment before that: the kernel would take the events off a
+ * ring that nobody has mapped.
+ */
 void wndl_attachment_take_over(struct wndl_attachment *attachment);
 
 /*

@@ -64,6 +64,7 @@ static void refused(void *owner, pid_t pid, enum wndl_unrecorded_reason reason)
 static void replaced(void *owner, const struct wndl_process_entry *entry)
 {
     struct wndl_collector *c = owner;
+    wndl_attachment_release(&c->attachment, entry->pid);
     wndl_unrecorded_replaced(&c->unrecorded, entry);
 }
 
@@ -518,6 +519,33 @@ static void leave_caller(void)
     close_callers_descriptors();
 }
 
+/* Waits until the child has closed its end. */
+static void await_child(const int ends[2])
+{
+    char byte;
+    close(ends[1]);
+    while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
+        continue;
+    close(ends[0]);
+}
+
+/* The child maps the rings before we give them up. */
+static pid_t fork_successor(struct wndl_collector *c)
+{
+    int ends[2];
+    const bool waits = c->attachment.is_open && pipe2(ends, O_CLOEXEC) == 0;
+    const pid_t pid = fork();
+    if (pid == 0)
+        wndl_attachment_take_over(&c->attachment);
+    if (waits && pid == 0) {
+        close(ends[0]);
+        close(ends[1]);
+    } else if (waits) {
+        await_child(ends);
+    }
+    return pid;
+}
+
 pid_t wndl_collector_detach(struct wndl_collector *c)
 {
     wndl_output_flush(&c->processes);
@@ -526,13 +554,12 @@ pid_t wndl_collector_detach(struct wndl_collector *c)
     c->cpu = children_cpu() - c->cpu_before;
     if (c->run.has_binaries)
         wndl_binaries_rest(&c->run.binaries);
-    pid_t pid = fork();
+    pid_t pid = fork_successor(c);
     if (pid > 0)
         c->left_after = true;
     if (pid != 0)
         return pid;
     leave_caller();
-    wndl_attachment_take_over(&c->attachment);
     wndl_signals_take_over(&c->signals);
     return pid;
 }

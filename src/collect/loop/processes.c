@@ -59,10 +59,7 @@ static void forget(struct wndl_processes *all, struct wndl_process_entry *entry)
     wndl_mem_free(wndl_mem_libc(), entry);
 }
 
-/*
- * Refuses a process when no descriptor is left: the spare one is used to accept
- * it and close.
- */
+/* When no descriptor is left: the spare one is used to accept and close. */
 static void turn_away(struct wndl_processes *all, int listener)
 {
     struct ucred peer;
@@ -236,9 +233,8 @@ static void set_up(struct wndl_processes *all, struct wndl_process_entry *entry)
 static void drop_process(
     struct wndl_processes *all, struct wndl_process_entry *entry)
 {
-    struct wndl_collector_process *p = entry->process;
-    wndl_loop_unwatch(&all->run->loop, p->pid_fd);
-    wndl_collector_process_free(p);
+    wndl_loop_unwatch(&all->run->loop, entry->process->pid_fd);
+    wndl_collector_process_free(entry->process);
     entry->process = NULL;
 }
 
@@ -382,6 +378,7 @@ static void end_entry(
     look_for_silence(entry->all, entry);
     if (!entry->process->gone)
         wndl_collector_process_end(entry->process, how);
+    wndl_attachment_release(entry->all->attachment, entry->pid);
     forget(entry->all, entry);
 }
 
@@ -505,10 +502,7 @@ void wndl_processes_end_gone(struct wndl_processes *all)
 
 /* ---- talking */
 
-/*
- * A perf event would stop a process under a debugger: debuggers stop at a
- * SIGTRAP.
- */
+/* A perf event would stop a process under a debugger, by its SIGTRAP. */
 static void look_for_debugger(
     struct wndl_processes *all, struct wndl_process_entry *entry)
 {
@@ -553,6 +547,8 @@ static void take_ready(
     entry->process->event_fd = next.fd;
     /* The program's own module is listed; announce it now. */
     wndl_collector_process_take_stacks(entry->process, false);
+    look_for_debugger(all, entry);
+    wndl_processes_keep_lost(all, entry->process);
     if (all->run->paused)
         wndl_collector_process_pause(entry->process, true);
     wndl_loop_unwatch(&all->run->loop, entry->socket);

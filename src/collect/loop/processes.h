@@ -112,7 +112,11 @@ void wndl_processes_give_up(const struct wndl_processes *all);
 void wndl_processes_give_tables(
     struct wndl_processes *all, struct wndl_collector_process *process);
 
-/* The same, if modules or tables have come since. */
+/* Keeps its lost stacks from now on, unless its heap is recorded. */
+void wndl_processes_keep_lost(
+    struct wndl_processes *all, struct wndl_collector_process *process);
+
+/* Gives them again, if modules or tables have come since. */
 void wndl_processes_renew_tables(
     struct wndl_processes *all, struct wndl_collector_process *process);
 

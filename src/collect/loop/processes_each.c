@@ -134,15 +134,37 @@ uint32_t wndl_processes_running(const struct wndl_processes *all)
     return count;
 }
 
+static struct wndl_lost *new_lost(
+    struct wndl_processes *all, const struct wndl_collector_process *p)
+{
+    uint8_t *block = (uint8_t *)p->shm;
+    const struct wndl_lost_owner owner = {
+        .process = p->index,
+        .pid = p->pid,
+        .shm = p->shm,
+        .copies = p->heap != NULL ? NULL
+                                  : (void *)(block + wndl_shm_copies_offset(
+                                                         p->tree.max_nodes)),
+    };
+    return wndl_lost_new(&all->run->lost, &owner);
+}
+
+void wndl_processes_keep_lost(
+    struct wndl_processes *all, struct wndl_collector_process *p)
+{
+    if (p->lost == NULL && p->shm != NULL && p->heap == NULL && !p->emulated &&
+        !p->is_past && all->run->has_binaries)
+        p->lost = new_lost(all, p);
+}
+
 /* The process's modules; NULL if they are not known. */
 static const struct wndl_offcpu_code *look_at_code(
     struct wndl_processes *all, struct wndl_collector_process *p)
 {
-    const struct wndl_lost_owner owner = {p->index, p->pid, p->shm};
     const bool is_new = p->lost == NULL;
     const bool has_changed = is_new || p->module_count > p->modules_given;
     if (is_new)
-        p->lost = wndl_lost_new(&all->run->lost, &owner);
+        p->lost = new_lost(all, p);
     return p->lost == NULL ? NULL : wndl_lost_look(p->lost, has_changed);
 }
 
@@ -150,7 +172,9 @@ void wndl_processes_give_tables(
     struct wndl_processes *all, struct wndl_collector_process *p)
 {
     const struct wndl_offcpu_code *code =
-        p->emulated || !all->run->has_binaries ? NULL : look_at_code(all, p);
+        p->emulated || p->is_past || !all->run->has_binaries
+            ? NULL
+            : look_at_code(all, p);
     p->modules_given = p->module_count;
     p->made_given = all->run->binaries.made;
     if (code == NULL)

@@ -16,10 +16,17 @@ enum { MAPS_ROOM = 64 * 1024, PROC_PATH = 32 };
 static const uint64_t first_pause = 50 * UINT64_C(1000000);
 static const uint64_t last_pause = 10 * UINT64_C(1000000000);
 
+/* Of a process that is gone by now most likely our own. */
+static uint16_t machine_of(pid_t pid)
+{
+    const uint16_t machine = wndl_proc_machine(pid);
+    return machine != 0 ? machine : wndl_proc_own_machine();
+}
+
 void wndl_offcpu_code_init(struct wndl_offcpu_code *code, pid_t pid)
 {
     *code = (struct wndl_offcpu_code){
-        .pause = first_pause, .machine = wndl_proc_machine(pid)};
+        .pause = first_pause, .machine = machine_of(pid)};
     wndl_arena_init(&code->arena, wndl_mem_libc());
 }
 

@@ -45,6 +45,7 @@ void wndl_offcpu_code_add(struct wndl_offcpu_code *code,
 /* Takes over the modules of another process, whose child this one is. */
 void wndl_offcpu_code_copy(
     struct wndl_offcpu_code *code, const struct wndl_offcpu_code *from);
+
 /* Gives the modules the tables that their binaries have got since. */
 void wndl_offcpu_code_renew(struct wndl_offcpu_code *code);
 

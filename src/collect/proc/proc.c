@@ -93,6 +93,11 @@ bool wndl_proc_is_process(pid_t pid)
     return (pid_t)status_field(pid, "\nTgid:", 10) == pid;
 }
 
+uint64_t wndl_proc_threads(pid_t pid)
+{
+    return status_field(pid, "\nThreads:", 10);
+}
+
 pid_t wndl_proc_tracer(pid_t pid)
 {
     return (pid_t)status_field(pid, "\nTracerPid:", 10);
@@ -120,6 +125,11 @@ enum { OWN_MACHINE = EM_NONE };
 #endif
 
 /* Most processes are of our own processor, and each asks at its start. */
+uint16_t wndl_proc_own_machine(void)
+{
+    return OWN_MACHINE;
+}
+
 bool wndl_proc_is_emulated(pid_t pid, uint16_t machine)
 {
     if (machine == OWN_MACHINE)

@@ -43,11 +43,17 @@ uint64_t wndl_proc_age(uint64_t start);
  */
 bool wndl_proc_is_process(pid_t pid);
 
+/* Its threads that have not ended; 0: it is gone. */
+uint64_t wndl_proc_threads(pid_t pid);
+
 /* The process that traces `pid`; 0: none. */
 pid_t wndl_proc_tracer(pid_t pid);
 
 /* The ELF machine (EM_*) of its executable; 0: not known. */
 uint16_t wndl_proc_machine(pid_t pid);
+
+/* The same of this process. */
+uint16_t wndl_proc_own_machine(void);
 
 /*
  * Whether a process whose code is of `machine` runs in an emulator of another

@@ -190,23 +190,40 @@ static bool is_set_up(pid_t pid)
     return wndl_proc_read(pid, "cmdline", &first, 1) == 1;
 }
 
-static bool lacks_our_variables(pid_t pid)
+/* For wndl_mem_free(); NULL if it may not be read, or memory is out. */
+static char *read_environment(pid_t pid, size_t *size)
 {
-    if (!is_set_up(pid))
-        return false;
     struct wndl_mem *mem = wndl_mem_libc();
-    char *text = mem->resize(mem, NULL, ENVIRONMENT_MAX);
-    if (text == NULL)
-        return false;
     char path[32];
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    bool readable = access(path, R_OK) == 0;
-    size_t size = wndl_proc_read(pid, "environ", text, ENVIRONMENT_MAX);
-    bool lacks = readable && size < ENVIRONMENT_MAX &&
-                 !(has_variable(text, size, WNDL_SESSION_ENV "=") &&
-                     has_variable(text, size, "LD_PRELOAD="));
-    wndl_mem_free(mem, text);
+    char *text = access(path, R_OK) == 0
+                     ? mem->resize(mem, NULL, ENVIRONMENT_MAX)
+                     : NULL;
+    if (text != NULL)
+        *size = wndl_proc_read(pid, "environ", text, ENVIRONMENT_MAX);
+    return text;
+}
+
+static bool lacks_our_variables(pid_t pid)
+{
+    size_t size;
+    char *text = is_set_up(pid) ? read_environment(pid, &size) : NULL;
+    const bool lacks = text != NULL && size < ENVIRONMENT_MAX &&
+                       !(has_variable(text, size, WNDL_SESSION_ENV "=") &&
+                           has_variable(text, size, "LD_PRELOAD="));
+    wndl_mem_free(wndl_mem_libc(), text);
     return lacks;
+}
+
+/* Its tools are static programs, in which a program runs that says hello. */
+static bool is_valgrind(pid_t pid)
+{
+    size_t size;
+    char *text = read_environment(pid, &size);
+    const bool found =
+        text != NULL && has_variable(text, size, "VALGRIND_LAUNCHER=");
+    wndl_mem_free(wndl_mem_libc(), text);
+    return found;
 }
 
 /* A process that may not be read belongs to another user by now. */
@@ -242,6 +259,8 @@ enum wndl_unrecorded_reason wndl_unrecordable_process(pid_t pid, bool narrow)
     enum wndl_unrecorded_reason reason = reason_of_file(fd, narrow);
     if (reason == WNDL_UNRECORDED_STATIC && runs_loader(pid))
         reason = WNDL_UNRECORDED_NONE;
+    if (reason == WNDL_UNRECORDED_STATIC && is_valgrind(pid))
+        reason = WNDL_UNRECORDED_EMULATED;
     if (gains_rights(fd))
         reason = WNDL_UNRECORDED_SETUID;
     close(fd);

@@ -10,7 +10,9 @@
 
 /* A sampled thread, and its samples that are not written yet. */
 struct sampled {
-    uint32_t tid, index; /* in the recording; tid 0: it has ended */
+    uint32_t tid; /* 0: it has ended */
+    /* in the recording; of one that has ended, the next free place + 1 */
+    uint32_t index;
     bool is_wanted;
     uint64_t begin, time; /* of the first of those samples, of the last one */
     uint32_t count;
@@ -23,7 +25,7 @@ struct wndl_attached {
     struct wndl_arena arena;
     struct wndl_vec threads; /* struct sampled */
     struct wndl_map by_tid;  /* place in `threads` + 1 */
-    size_t free;             /* place + 1 of an entry that has ended; 0: none */
+    size_t free;             /* place + 1 of the last that has ended; 0: none */
 };
 
 bool wndl_collector_process_attach(struct wndl_collector_process *p,
@@ -39,6 +41,15 @@ bool wndl_collector_process_attach(struct wndl_collector_process *p,
     wndl_map_init(&a->by_tid, &a->arena);
     p->attached = a;
     return true;
+}
+
+void wndl_collector_process_read_code(
+    struct wndl_collector_process *p, uint64_t now)
+{
+    struct wndl_attached *a = p->attached;
+    if (a != NULL)
+        (void)wndl_offcpu_code_refresh(
+            &a->walks.code, a->walks.shared->binaries, p->pid, now);
 }
 
 static struct sampled *thread_at(const struct wndl_attached *a, size_t i)
@@ -111,7 +122,8 @@ static struct sampled *make_room(struct wndl_attached *a)
         place == 0 ? wndl_vec_push(&a->threads) : thread_at(a, place - 1);
     if (s == NULL)
         return NULL;
-    a->free = 0;
+    if (place != 0)
+        a->free = s->index;
     *s = (struct sampled){0};
     wndl_buf_init(&s->bytes, wndl_mem_libc());
     return s;
@@ -206,6 +218,7 @@ static void end_thread(struct wndl_collector_process *p, struct sampled *s,
         known->exit = record->time;
     uint64_t *place = wndl_map_get(&p->attached->by_tid, s->tid);
     if (place != NULL) {
+        s->index = (uint32_t)p->attached->free;
         p->attached->free = *place;
         *place = 0;
     }
@@ -226,7 +239,7 @@ void wndl_collector_process_record(
     struct wndl_collector_process *p, const struct wndl_attach_record *record)
 {
     struct wndl_attached *a = p->attached;
-    if (a == NULL)
+    if (a == NULL || p->gone)
         return;
     if (record->kind == WNDL_ATTACH_MAP) {
         wndl_attach_walks_map(&a->walks, &record->map);
@@ -234,14 +247,16 @@ void wndl_collector_process_record(
             wndl_offcpu_modules_changed(p->offcpu);
         return;
     }
-    const bool begins = record->kind == WNDL_ATTACH_SAMPLE;
+    /* A thread that is gone by the drain has its name from here alone. */
+    const bool is_sample = record->kind == WNDL_ATTACH_SAMPLE;
+    const bool begins = is_sample || record->kind == WNDL_ATTACH_NAME;
     const uint64_t *place = wndl_map_get(&a->by_tid, record->tid);
     if (!begins && (place == NULL || *place == 0))
         return;
     struct sampled *s = thread_of(p, record->tid, record->time);
     if (s == NULL)
-        p->totals->lost[WNDL_LOSS_THREADS_FULL] += begins;
-    else if (begins && s->is_wanted)
+        p->totals->lost[WNDL_LOSS_THREADS_FULL] += is_sample;
+    else if (is_sample && s->is_wanted)
         take_sample(p, s, record);
     else if (record->kind == WNDL_ATTACH_NAME)
         name_thread(p, s, record->name, record->time);

@@ -29,15 +29,22 @@ bool wndl_collector_process_attach(struct wndl_collector_process *p,
 void wndl_collector_process_inherit(struct wndl_collector_process *p,
     const struct wndl_collector_process *parent);
 
-/* Takes a record of one of its threads, in the order of time. */
+/*
+ * Takes a record of one of its threads, in the order of time. One that is gone
+ * takes none.
+ */
 void wndl_collector_process_record(
     struct wndl_collector_process *p, const struct wndl_attach_record *record);
 
-/* Its code may have changed: its map is read before the next sample. */
+/* The code may have changed: the map is read again before the next sample. */
 void wndl_collector_process_forget_code(struct wndl_collector_process *p);
 
 /* Writes the samples taken so far. */
 void wndl_collector_process_put_samples(struct wndl_collector_process *p);
+
+/* Reads what code it has, if it is attached. `now` is CLOCK_MONOTONIC ns. */
+void wndl_collector_process_read_code(
+    struct wndl_collector_process *p, uint64_t now);
 
 /* Frees what wndl_collector_process_attach made; also nothing. */
 void wndl_collector_process_detach(struct wndl_collector_process *p);

@@ -12,11 +12,13 @@ enum { MAPS_ROOM = 64 * 1024, PROC_PATH = 32 };
 struct reading {
     struct wndl_binaries *binaries;
     struct wndl_binaries_user user;
+    bool is_any; /* the map is not empty */
 };
 
 static bool take_mapping(void *context, const struct wndl_mapping *mapping)
 {
     struct reading *r = context;
+    r->is_any = true;
     if (mapping->executable)
         (void)wndl_binaries_get(r->binaries, r->user, mapping);
     return true;
@@ -25,12 +27,13 @@ static bool take_mapping(void *context, const struct wndl_mapping *mapping)
 /* Brings all that the process maps into the cache. */
 static void read_maps(struct wndl_collector_process *p)
 {
-    struct reading r = {p->binaries, {p->pid, p->machine}};
+    struct reading r = {p->binaries, {p->pid, p->machine}, false};
     uint8_t room[MAPS_ROOM];
     char path[PROC_PATH];
     snprintf(path, sizeof path, "/proc/%d/maps", (int)p->pid);
     (void)wndl_maps_each(
         path, (struct wndl_bytes){room, sizeof room}, take_mapping, &r);
+    p->maps_ended = !r.is_any;
 }
 
 static struct wndl_binary *find_binary(
@@ -42,13 +45,16 @@ static struct wndl_binary *find_binary(
         return NULL;
     struct wndl_binary *found =
         wndl_binaries_find(p->binaries, image->path, image->build_id);
-    if (found != NULL || p->emulated)
+    if (found != NULL || p->emulated || p->maps_ended)
         return found;
     read_maps(p);
     return wndl_binaries_find(p->binaries, image->path, image->build_id);
 }
 
-/* NULL for code in no file, or in an unknown one. It is searched once. */
+/*
+ * NULL for code in no file, or in an unknown one. It is searched once, but not
+ * in a process that cannot show it: another one may.
+ */
 static struct wndl_binary *binary_of(
     struct wndl_collector_process *p, uint64_t image)
 {
@@ -62,7 +68,8 @@ static struct wndl_binary *binary_of(
     struct wndl_image_binary *slot = wndl_vec_at(all, image - 1);
     if (!slot->is_searched)
         slot->binary = find_binary(p, (uint32_t)(image - 1));
-    slot->is_searched = true;
+    slot->is_searched =
+        slot->binary != NULL || (!p->emulated && !p->maps_ended);
     return slot->binary;
 }
 

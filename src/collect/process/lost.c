@@ -15,7 +15,8 @@ enum { REG_OF_FP = 10, REG_OF_BX = 11, REG_OF_SP = 15, REG_OF_IP = 16 };
 
 enum {
     BYTES_MAX = 64 * 1024 * 1024, /* of the copies of all processes */
-    ENDED_MAX = 64,               /* processes that wait */
+    HELD_MAX = 256 * 1024,        /* samples of all processes */
+    ENDED_MAX = 64,               /* ended processes that wait */
     IN_VAIN = 64, /* stacks that stay lost in succession: no more are copied */
 };
 
@@ -35,11 +36,14 @@ struct wndl_lost {
     struct wndl_lost *next; /* in shared->ended */
     struct wndl_lost_shared *shared;
     struct wndl_offcpu_subject subject;
-    struct wndl_shm *shm; /* NULL once the process has ended */
+    struct wndl_shm *shm;               /* NULL once the process has ended */
+    const struct wndl_shm_copy *copies; /* of the block; NULL: it has none */
+    bool has_left;                      /* another image may have the pid */
     uint32_t process, nodes;
     uint32_t in_vain;
     uint32_t made; /* tables that the modules of `code` have */
     struct waiting *first, **end;
+    struct waiting *found, **found_end; /* those that have their stack */
 };
 
 /* ---- beginning and end */
@@ -76,14 +80,16 @@ struct wndl_lost *wndl_lost_new(
     lost->shared = shared;
     lost->shm = owner->shm;
     lost->process = owner->process;
+    lost->copies = owner->copies;
     lost->end = &lost->first;
+    lost->found_end = &lost->found;
     lost->subject = (struct wndl_offcpu_subject){
         .pid = owner->pid, .recording = shared->recording};
     wndl_offcpu_code_init(&lost->subject.code, owner->pid);
     wndl_offcpu_tree_init(&lost->subject.tree, WNDL_CHUNK_STAK);
-    atomic_store(
-        &lost->shm->wants_copies, lost->subject.code.machine == EM_X86_64 &&
-                                      shared->binaries->maker != NULL);
+    atomic_store(&lost->shm->wants_copies,
+        lost->copies != NULL && lost->subject.code.machine == EM_X86_64 &&
+            shared->binaries->maker != NULL);
     return lost;
 }
 
@@ -95,16 +101,27 @@ static void free_copy(struct wndl_lost_shared *shared, struct waiting *w)
     w->copy = NULL;
 }
 
+static void free_waiting(struct wndl_lost_shared *shared, struct waiting *w)
+{
+    free_copy(shared, w);
+    shared->held--;
+    wndl_mem_free(wndl_mem_libc(), w);
+}
+
+static void free_list(struct wndl_lost_shared *shared, struct waiting *first)
+{
+    for (struct waiting *next; first != NULL; first = next) {
+        next = first->next;
+        free_waiting(shared, first);
+    }
+}
+
 void wndl_lost_free(struct wndl_lost *lost)
 {
-    struct waiting *next;
     if (lost == NULL)
         return;
-    for (struct waiting *w = lost->first; w != NULL; w = next) {
-        next = w->next;
-        free_copy(lost->shared, w);
-        wndl_mem_free(wndl_mem_libc(), w);
-    }
+    free_list(lost->shared, lost->first);
+    free_list(lost->shared, lost->found);
     wndl_offcpu_code_free(&lost->subject.code);
     wndl_offcpu_tree_free(&lost->subject.tree);
     wndl_mem_free(wndl_mem_libc(), lost);
@@ -127,12 +144,18 @@ const struct wndl_offcpu_code *wndl_lost_look(
 {
     struct wndl_offcpu_code *code = &lost->subject.code;
     code->is_stale |= has_changed;
-    (void)wndl_offcpu_code_refresh(code, lost->shared->binaries,
-        lost->subject.pid, wndl_clock_monotonic_ns());
+    if (!lost->has_left)
+        (void)wndl_offcpu_code_refresh(code, lost->shared->binaries,
+            lost->subject.pid, wndl_clock_monotonic_ns());
     if (lost->made != lost->shared->binaries->made)
         wndl_offcpu_code_renew(code);
     lost->made = lost->shared->binaries->made;
     return code;
+}
+
+void wndl_lost_leave(struct wndl_lost *lost)
+{
+    lost->has_left = true;
 }
 
 void wndl_lost_modules_changed(struct wndl_lost *lost)
@@ -152,7 +175,7 @@ void wndl_lost_meet(struct wndl_lost *lost, uint64_t address)
         !wndl_binaries_want(lost->shared->binaries, code->binaries[at]))
         return;
     lost->in_vain = 0;
-    if (lost->shm != NULL)
+    if (lost->shm != NULL && lost->copies != NULL)
         atomic_store(&lost->shm->wants_copies, 1);
 }
 
@@ -187,13 +210,10 @@ static void write_found(struct wndl_lost *lost)
 {
     wndl_offcpu_tree_append(&lost->subject.tree, lost->shared->recording,
         lost->process, lost->nodes);
-    for (const struct waiting *w = lost->first; w != NULL; w = w->next) {
-        if (w->found != 0)
-            write_sample(
-                lost, &w->sample, lost->nodes + w->found, w->sample.end);
-        else
-            write_sample(lost, &w->sample, w->sample.node, w->sample.end);
-    }
+    for (const struct waiting *w = lost->found; w != NULL; w = w->next)
+        write_sample(lost, &w->sample, lost->nodes + w->found, w->sample.end);
+    for (const struct waiting *w = lost->first; w != NULL; w = w->next)
+        write_sample(lost, &w->sample, w->sample.node, w->sample.end);
 }
 
 /* ---- keeping */
@@ -227,6 +247,7 @@ static void append(struct wndl_lost *lost,
     *w = (struct waiting){
         .sample = *sample, .made = UINT32_MAX, .copy = copy, .room = room};
     lost->shared->bytes += room;
+    lost->shared->held++;
     *lost->end = w;
     lost->end = &w->next;
 }
@@ -236,13 +257,14 @@ bool wndl_lost_keep(struct wndl_lost *lost,
 {
     uint32_t room;
     if (copy == 0 || copy > WNDL_SHM_COPIES || lost->shm == NULL ||
+        lost->copies == NULL ||
         atomic_load_explicit(&lost->shm->copy_states[copy - 1],
             memory_order_acquire) != WNDL_COPY_WHOLE)
         return false;
     struct wndl_shm_copy *own =
-        lost->shared->bytes >= BYTES_MAX
+        lost->shared->bytes >= BYTES_MAX || lost->shared->held >= HELD_MAX
             ? NULL
-            : copy_out(&lost->shm->copies[copy - 1], &room);
+            : copy_out(&lost->copies[copy - 1], &room);
     atomic_store_explicit(&lost->shm->copy_states[copy - 1], WNDL_COPY_FREE,
         memory_order_release);
     if (own == NULL)
@@ -270,7 +292,7 @@ static bool read_copy(void *context, uint64_t address, void *to, size_t size)
         memcpy(to, copy->bytes + at, size);
         return true;
     }
-    return r->lost->shm != NULL &&
+    return r->lost->shm != NULL && !r->lost->has_left &&
            wndl_offcpu_code_find(code, address) < code->count &&
            wndl_process_read(r->lost->subject.pid, address, to, size) == size;
 }
@@ -325,10 +347,16 @@ static bool try_one(struct wndl_lost *lost, struct waiting *w)
 static void give_up(struct wndl_lost *lost, struct waiting *w)
 {
     write_sample(lost, &w->sample, w->sample.node, w->sample.end);
-    free_copy(lost->shared, w);
-    wndl_mem_free(wndl_mem_libc(), w);
+    free_waiting(lost->shared, w);
     if (++lost->in_vain >= IN_VAIN && lost->shm != NULL)
         atomic_store(&lost->shm->wants_copies, 0);
+}
+
+static void add_found(struct wndl_lost *lost, struct waiting *w)
+{
+    w->next = NULL;
+    *lost->found_end = w;
+    lost->found_end = &w->next;
 }
 
 void wndl_lost_try(struct wndl_lost *lost)
@@ -340,27 +368,21 @@ void wndl_lost_try(struct wndl_lost *lost)
     while (*link != NULL) {
         struct waiting *w = *link;
         const bool is_found =
-            w->found != 0 ||
-            (w->made != lost->shared->binaries->made && try_one(lost, w));
-        if (is_found || !is_last) {
+            w->made != lost->shared->binaries->made && try_one(lost, w);
+        if (!is_found && !is_last) {
             link = &w->next;
             continue;
         }
         *link = w->next;
-        give_up(lost, w);
+        if (is_found)
+            add_found(lost, w);
+        else
+            give_up(lost, w);
     }
     lost->end = link;
 }
 
 /* ---- ended processes */
-
-static bool waits(const struct wndl_lost *lost)
-{
-    const struct waiting *w = lost->first;
-    while (w != NULL && w->found != 0)
-        w = w->next;
-    return w != NULL;
-}
 
 static void close_lost(struct wndl_lost *lost)
 {
@@ -380,8 +402,10 @@ void wndl_lost_end(struct wndl_lost *lost, uint32_t nodes)
 {
     wndl_lost_try(lost);
     lost->shm = NULL;
+    lost->copies = NULL;
+    lost->has_left = true;
     lost->nodes = nodes;
-    if (!waits(lost) || count_ended(lost->shared) >= ENDED_MAX) {
+    if (lost->first == NULL || count_ended(lost->shared) >= ENDED_MAX) {
         close_lost(lost);
         return;
     }
@@ -395,7 +419,7 @@ void wndl_lost_take_tables(struct wndl_lost_shared *shared)
     while (*link != NULL) {
         struct wndl_lost *lost = *link;
         wndl_lost_try(lost);
-        if (waits(lost)) {
+        if (lost->first != NULL) {
             link = &lost->next;
             continue;
         }
@@ -407,13 +431,15 @@ void wndl_lost_take_tables(struct wndl_lost_shared *shared)
 void wndl_lost_finish(struct wndl_lost_shared *shared)
 {
     const uint64_t until = wndl_clock_monotonic_ns() + wait_most;
+    bool may_come = true;
     uint64_t now;
     if (shared->binaries == NULL)
         return;
     wndl_binaries_take_made(shared->binaries);
     wndl_lost_take_tables(shared);
-    while (shared->ended != NULL && (now = wndl_clock_monotonic_ns()) < until) {
-        wndl_binaries_wait(shared->binaries, until - now);
+    while (shared->ended != NULL && may_come &&
+           (now = wndl_clock_monotonic_ns()) < until) {
+        may_come = wndl_binaries_wait(shared->binaries, until - now);
         wndl_binaries_take_made(shared->binaries);
         wndl_lost_take_tables(shared);
     }

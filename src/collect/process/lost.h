@@ -31,6 +31,7 @@ struct wndl_lost_shared {
     struct wndl_frame *frames;
     size_t max_frames;
     uint64_t bytes;          /* of the copies that wait */
+    uint32_t held;           /* samples that wait, or are not written yet */
     struct wndl_lost *ended; /* those of processes that have ended */
 };
 
@@ -62,6 +63,7 @@ struct wndl_lost_owner {
     uint32_t process;
     pid_t pid;
     struct wndl_shm *shm;
+    const struct wndl_shm_copy *copies; /* of the block; NULL: it has none */
 };
 
 /* NULL if nothing is kept, or memory is out. */
@@ -72,6 +74,9 @@ void wndl_lost_free(struct wndl_lost *lost);
 /* Reads which modules are mapped, if they may have changed. */
 const struct wndl_offcpu_code *wndl_lost_look(
     struct wndl_lost *lost, bool has_changed);
+
+/* The image has gone: from now on, nothing is read by its pid. */
+void wndl_lost_leave(struct wndl_lost *lost);
 
 /* Modules were mapped since. */
 void wndl_lost_modules_changed(struct wndl_lost *lost);

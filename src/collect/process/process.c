@@ -71,7 +71,7 @@ static uint32_t nodes_of(const struct wndl_collector_heap_request *heap)
 
 static size_t size_of(const struct wndl_collector_heap_request *heap)
 {
-    return heap->flags == 0 ? wndl_shm_size(WNDL_SHM_NODES)
+    return heap->flags == 0 ? wndl_shm_whole_size(WNDL_SHM_NODES)
                             : wndl_heap_offset(heap->nodes) +
                                   wndl_heap_layout(heap->sites).size;
 }
@@ -80,11 +80,13 @@ static bool map_block(struct wndl_collector_process *p,
     const struct wndl_collector_heap_request *heap, int memfd)
 {
     const uint32_t nodes = nodes_of(heap);
-    void *block = mmap(NULL, wndl_shm_size(nodes), PROT_READ | PROT_WRITE,
-        MAP_SHARED, memfd, 0);
+    const size_t size = heap->flags != 0 ? wndl_shm_size(nodes) : size_of(heap);
+    void *block =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
     if (block == MAP_FAILED)
         return false;
     p->shm = block;
+    p->shm_size = size;
     p->tree = wndl_stackreader_init((void *)p->shm->tree, nodes);
     if (heap->flags != 0)
         p->heap = wndl_collector_heap_new(heap, memfd);
@@ -196,7 +198,7 @@ void wndl_collector_process_free(struct wndl_collector_process *p)
     if (p->event_fd >= 0)
         close(p->event_fd);
     if (p->shm != NULL)
-        munmap(p->shm, wndl_shm_size(p->tree.max_nodes));
+        munmap(p->shm, p->shm_size);
     wndl_lost_free(p->lost);
     wndl_collector_heap_free(p->heap);
     wndl_collector_threads_free(&p->threads);
@@ -274,6 +276,7 @@ struct wndl_collector_process *wndl_collector_process_adopt(
 void wndl_collector_process_was(struct wndl_collector_process *p)
 {
     memcpy(p->executable, p->shm->executable, PATH_MAX - 1);
+    p->is_past = true;
     p->device = 0;
     p->inode = 0;
 }
@@ -331,6 +334,8 @@ void wndl_collector_process_end(
     struct wndl_collector_process *p, enum wndl_process_end how)
 {
     uint64_t lost[WNDL_LOSS_REASONS] = {[WNDL_LOSS_RING_FULL] = p->dropped};
+    if (p->lost != NULL && how != WNDL_ENDED_UNKNOWN)
+        wndl_lost_leave(p->lost);
     if (p->shm != NULL) {
         atomic_store(&p->shm->stop, 1);
         wndl_collector_process_drain(p, true);

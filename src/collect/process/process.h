@@ -57,6 +57,7 @@ struct wndl_collector_process {
     struct wndl_recording *recording;
     struct wndl_collector_totals *totals;
     struct wndl_shm *shm; /* NULL: it is only sampled from outside */
+    size_t shm_size;      /* bytes mapped at `shm` */
     struct wndl_stackreader tree;
     struct wndl_binaries *binaries; /* of all processes; NULL: not known */
     struct wndl_buf guessed; /* callers.h; a bit for each node of `tree` */
@@ -81,13 +82,15 @@ struct wndl_collector_process {
     struct wndl_made_tables made;
     uint16_t machine; /* EM_*, as its runtime says; 0: it has none */
     bool gone;        /* replaced by an image that is not recorded */
+    bool is_past;     /* the image had been replaced when it was adopted */
+    bool maps_ended;  /* its map has become empty: it has ended */
     bool paused;
     bool debugged;
-    bool silent;      /* it records nothing any more, and that is reported */
-    bool emulated;    /* its addresses are not those that are seen outside */
-    int pid_fd;       /* its addresses are not those that the kernel shows */
-    int event_fd;     /* readable after the process has ended */
-    char *executable; /* keeps the sampling alive; -1: none */
+    bool silent;   /* it records nothing any more, and that is reported */
+    bool emulated; /* its addresses are not those that are seen outside */
+    int pid_fd;    /* readable after the process has ended */
+    int event_fd;  /* keeps the sampling alive; -1: none */
+    char *executable;
     char *directory;
     struct wndl_collector_threads threads;
     struct wndl_unlisted_code unlisted;

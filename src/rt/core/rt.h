@@ -39,6 +39,7 @@ struct wndl_rt {
     struct wndl_shm *shm;
     size_t shared_size; /* bytes mapped at `shm` */
     struct wndl_stacktree *tree;
+    struct wndl_shm_copy *copies; /* NULL: the block has none */
     const char *session; /* path of the socket, NULL when not recorded */
     uint64_t vdso;       /* avma of the vDSO's ELF header, 0 if none */
     uint64_t interval;   /* ns */

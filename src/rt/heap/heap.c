@@ -38,7 +38,9 @@ void wndl_rt_heap_end_thread(void)
 
 size_t wndl_rt_heap_shared_size(const struct wndl_go *go)
 {
-    if ((go->heap & WNDL_HEAP_ON) == 0 || go->heap_sites == 0)
+    if ((go->heap & WNDL_HEAP_ON) == 0)
+        return wndl_shm_whole_size(go->nodes);
+    if (go->heap_sites == 0)
         return wndl_shm_size(go->nodes);
     return wndl_heap_offset(go->nodes) + wndl_heap_layout(go->heap_sites).size;
 }

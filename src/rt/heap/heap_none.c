@@ -2,9 +2,12 @@
 /* heap_none: heap recording in the object that leaves malloc alone. */
 #include "rt/heap/heap.h"
 
+#include "rec/heap.h"
+
 size_t wndl_rt_heap_shared_size(const struct wndl_go *go)
 {
-    return wndl_shm_size(go->nodes);
+    return (go->heap & WNDL_HEAP_ON) != 0 ? wndl_shm_size(go->nodes)
+                                          : wndl_shm_whole_size(go->nodes);
 }
 
 void wndl_rt_heap_start(const struct wndl_go *go)

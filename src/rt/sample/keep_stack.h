@@ -21,7 +21,7 @@ static inline bool wndl_rt_keeps_stack(unsigned end)
 
 /*
  * Copies the stack, as far as a copy has room. Returns the number of the copy +
- * 1; 0 if all are in use.
+ * 1; 0 if all are in use, or nothing could be read.
  */
 uint32_t wndl_rt_keep_stack(
     const struct wndl_regs *regs, const struct wndl_stack_range *stack);

@@ -132,7 +132,8 @@ static void prepare(struct wndl_shm *shm, const struct wndl_settings *settings)
     (void)wndl_stacktree_init(shm->tree, go->nodes);
     (void)wndl_raw4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe",
         (long)shm->executable, sizeof shm->executable - 1);
-    if (wndl_rt_heap_shared_size(go) == wndl_shm_size(go->nodes))
+    if ((go->heap & WNDL_HEAP_ON) == 0 ||
+        wndl_rt_heap_shared_size(go) == wndl_shm_size(go->nodes))
         return;
     uint8_t *heap = (uint8_t *)shm + wndl_heap_offset(go->nodes);
     wndl_heap_begin(

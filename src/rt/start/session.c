@@ -6,6 +6,7 @@
 #include "rt/start/session.h"
 
 #include "os/raw.h"
+#include "rec/heap.h"
 #include "rt/arch/arch.h"
 #include "rt/core/rt.h"
 #include "rt/heap/heap.h"
@@ -214,6 +215,10 @@ static bool map_block(int memfd, const struct wndl_go *go)
     wndl_rt.shared_size = size;
     atomic_store(&shm->held, atomic_load(&wndl_rt.held));
     wndl_rt.tree = (struct wndl_stacktree *)(void *)shm->tree;
+    wndl_rt.copies =
+        (go->heap & WNDL_HEAP_ON) != 0
+            ? NULL
+            : (void *)((uint8_t *)shm + wndl_shm_copies_offset(go->nodes));
     wndl_rt.shm = shm;
     return true;
 }
@@ -278,10 +283,10 @@ static void let_collector_look(int socket)
         (void)wndl_raw3(SYS_prctl, PR_SET_PTRACER, peer.pid, 0);
 }
 
-/* A debugger keeps SIGTRAP to itself. */
-static void mind_debugger(struct wndl_go *go, bool traced)
+/* A debugger keeps SIGTRAP to itself; it may have come since the hello. */
+static void mind_debugger(struct wndl_go *go)
 {
-    if (go->engine != WNDL_ENGINE_PERF || !traced)
+    if (go->engine != WNDL_ENGINE_PERF || !is_traced())
         return;
     go->engine = WNDL_ENGINE_TIMER;
     go->fallback = WNDL_ENGINE_NONE;
@@ -332,6 +337,37 @@ static int wait_or_leave(int socket, struct wndl_go *go)
     return memfd;
 }
 
+/* The state by proc_pid_stat(5), "1234 (a name) T 1 ..."; 0: not known. */
+static char state_of(uint32_t pid)
+{
+    char path[32] = "/proc/", *end = path + strlen(path);
+    char text[STATUS_TEXT];
+    uint32_t unit = 1;
+    while (pid / unit >= 10)
+        unit *= 10;
+    for (; unit != 0; unit /= 10)
+        *end++ = (char)('0' + pid / unit % 10);
+    memcpy(end, "/stat", sizeof "/stat");
+    const int fd = wndl_raw_open(path, O_RDONLY | O_CLOEXEC);
+    long at = fd < 0 ? 0 : wndl_raw_read(fd, text, sizeof text - 2);
+    if (fd >= 0)
+        wndl_raw_close(fd);
+    while (at > 0 && text[at - 1] != ')')
+        at--;
+    return at > 0 ? text[at + 1] : 0;
+}
+
+/* One that is busy answers others; one that is stopped answers nobody. */
+static bool is_collector_stopped(int socket)
+{
+    struct ucred peer = {0};
+    int size = sizeof peer;
+    const long a[] = {socket, SOL_SOCKET, SO_PEERCRED, (long)&peer};
+    (void)wndl_raw6(SYS_getsockopt, a, (long)&size, 0);
+    const char state = peer.pid > 0 ? state_of((uint32_t)peer.pid) : 0;
+    return state == 'T' || state == 't';
+}
+
 /* Returns the descriptor of the block, or -errno. */
 static int get_block(int socket, bool traced, struct wndl_go *go)
 {
@@ -340,7 +376,7 @@ static int get_block(int socket, bool traced, struct wndl_go *go)
         receive_with(socket, go, sizeof *go, others_waited ? MSG_DONTWAIT : 0);
     if (memfd >= 0 || memfd == -EPIPE)
         return memfd;
-    if (!others_waited)
+    if (!others_waited && is_collector_stopped(socket))
         wndl_rt_alone_make_usual();
     memfd = begin_alone(socket, traced, go);
     return memfd >= 0 ? memfd : wait_or_leave(socket, go);
@@ -365,7 +401,7 @@ static enum wndl_unrecorded_reason record(int socket)
         wndl_rt_alone_remember(&go);
         let_collector_look(socket);
         wndl_rt_unwind_tables_share();
-        mind_debugger(&go, traced);
+        mind_debugger(&go);
         run_engine(socket, &go);
         wndl_rt_heap_start(&go);
     }

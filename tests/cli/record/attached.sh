@@ -275,8 +275,14 @@ user="setpriv --reuid 65534 --regid 65534 --clear-groups"
 # shellcheck disable=SC2086 # words
 start $user ./threads
 # shellcheck disable=SC2086
-(cd theirs && XDG_RUNTIME_DIR=$work/theirs $user ../copy record -o u.wndl \
-    -p "$pid" -d 1) 2>said || fail "exit status $?: $(cat said)"
+(cd theirs && XDG_RUNTIME_DIR=$work/theirs exec $user ../copy record \
+    -o u.wndl -p "$pid") 2>said 9>&- &
+recorder=$!
+until_true "it is recorded" env XDG_RUNTIME_DIR="$work/theirs" sh -c \
+    "'$windlass' ctl $recorder status | grep -q '1 of 1'"
+until_true "it has run" has_used $(($(used) + 500))
+kill -INT "$recorder"
+wait "$recorder" || fail "exit status $?: $(cat said)"
 "$recdump" theirs/u.wndl >dump
 sampled 100 "of a user's process"
 complete_above 99

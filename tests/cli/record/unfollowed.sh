@@ -20,7 +20,7 @@ record 4 --engine timer -- ./still 20 4
 unfollowed 1 /still
 unknown_to still "it is statically linked"
 record 4 --engine timer -- sh -c "./still 600 1; $burn 20 0; ./still 600 2; exit 4"
-[ "$(grep -c ^unfollowed dump)" -eq 2 ] || fail "not both are told"
+[ "$(grep -c ^unfollowed dump)" -eq 2 ] || fail "not both are named"
 
 # Its children are recorded, if they can be.
 cat >starts.c <<'C'

@@ -558,6 +558,25 @@ static void test_hostile_code(void **state)
     drop(&f);
 }
 
+/* Rules of a function of 4 GiB, which nothing forbids, end after all code. */
+static void test_covered_far_away(void **state)
+{
+    enum { SIZE = 0x200 };
+    struct followed f;
+    static uint8_t code[SIZE];
+    struct wndl_code_range far = {0x1100, 0x1100 + (UINT64_C(1) << 32)};
+    (void)state;
+    memset(code, 0xc3, SIZE);
+    const struct wndl_bytes bytes = {code, SIZE};
+    f.text =
+        (struct wndl_code_text){.code = {0x1000, bytes}, .covered = {&far, 1}};
+    wndl_arena_init(&f.arena, wndl_mem_libc());
+    assert_true(wndl_code_flow_init(&f.flow, &f.text, &f.arena));
+    wndl_code_flow_scan(&f.flow, 0x1000, 0x1000 + SIZE, true);
+    assert_true(wndl_code_flow_run(&f.flow));
+    drop(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -578,6 +597,7 @@ int main(void)
         cmocka_unit_test(test_callee_that_keeps_a_register),
         cmocka_unit_test(test_main_that_does_not_return),
         cmocka_unit_test(test_hostile_code),
+        cmocka_unit_test(test_covered_far_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,15 @@
 #include "testlib.h"
 
 #include "base/buf.h"
+#include "collect/attach/descendants.h"
 #include "collect/attach/record.h"
 #include "collect/attach/regs.h"
 #include "collect/attach/targets.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
+#include <unistd.h>
 
 enum { STACK = 64, COPIED = 40 };
 
@@ -203,6 +206,55 @@ static void test_number_again(void **state)
     wndl_attach_targets_free(&t);
 }
 
+/* ---- the end of a process */
+
+static int add_fd(
+    struct wndl_attach_targets *t, struct wndl_attach_thread thread)
+{
+    const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    struct wndl_attach_fd *one = wndl_vec_push(&t->fds);
+    assert_true(fd >= 0 && one != NULL);
+    *one = (struct wndl_attach_fd){fd, ++t->count, thread};
+    *wndl_map_put(&t->by_tid, thread.tid) = t->count;
+    return fd;
+}
+
+static void test_release(void **state)
+{
+    (void)state;
+    struct wndl_attach_targets t;
+    wndl_attach_targets_init(&t, NULL, 0);
+    const int first = add_fd(&t, (struct wndl_attach_thread){10, 10});
+    const int other = add_fd(&t, (struct wndl_attach_thread){20, 20});
+    const int second = add_fd(&t, (struct wndl_attach_thread){10, 11});
+    *wndl_map_get(&t.by_tid, 11) = 7; /* another thread has its number */
+    wndl_attach_targets_release(&t, 10);
+    assert_int_equal(fcntl(first, F_GETFD), -1);
+    assert_int_equal(fcntl(second, F_GETFD), -1);
+    assert_true(fcntl(other, F_GETFD) >= 0);
+    assert_int_equal(t.fds.len, 1);
+    assert_int_equal(*wndl_map_get(&t.by_tid, 10), 0);
+    assert_int_equal(*wndl_map_get(&t.by_tid, 11), 7);
+    assert_int_equal(*wndl_map_get(&t.by_tid, 20), 2);
+    wndl_attach_targets_free(&t);
+    assert_int_equal(fcntl(other, F_GETFD), -1);
+}
+
+/* We are a child of our parent, but not of what we record. */
+static void test_without_us(void **state)
+{
+    (void)state;
+    struct wndl_arena arena;
+    struct wndl_vec pids;
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&pids, &arena, sizeof(pid_t));
+    *(pid_t *)wndl_vec_push(&pids) = getppid();
+    assert_true(wndl_attach_descendants(&pids));
+    for (size_t i = 0; i < pids.len; i++)
+        assert_int_not_equal(*(const pid_t *)wndl_vec_at(&pids, i), getpid());
+    wndl_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +267,8 @@ int main(void)
 #endif
         cmocka_unit_test(test_two_events),
         cmocka_unit_test(test_number_again),
+        cmocka_unit_test(test_release),
+        cmocka_unit_test(test_without_us),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

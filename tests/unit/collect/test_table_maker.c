@@ -51,13 +51,13 @@ static void files_come_back_in_time(void **state)
     int owners[FILES] = {0};
     struct wndl_table_maker *maker = wndl_table_maker_new(NULL);
     assert_non_null(maker);
-    wndl_table_maker_wait(maker, LONGEST); /* for nothing */
+    (void)wndl_table_maker_wait(maker, LONGEST); /* for nothing */
     assert_int_equal(take_all(maker), 0);
     add_files(maker, owners);
     int taken = 0;
     while (taken < FILES) {
         assert_false(wndl_table_maker_is_idle(maker));
-        wndl_table_maker_wait(maker, LONGEST);
+        (void)wndl_table_maker_wait(maker, LONGEST);
         taken += take_all(maker);
     }
     assert_true(wndl_table_maker_is_idle(maker));
