@@ -16,7 +16,7 @@ enum { MAPS_ROOM = 64 * 1024, PROC_PATH = 32 };
 static const uint64_t first_pause = 50 * UINT64_C(1000000);
 static const uint64_t last_pause = 10 * UINT64_C(1000000000);
 
-/* Of a process that is gone by now most likely our own. */
+/* The machine of a process that is gone by now is most likely ours. */
 static uint16_t machine_of(pid_t pid)
 {
     const uint16_t machine = wndl_proc_machine(pid);
