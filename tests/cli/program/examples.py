@@ -150,6 +150,9 @@ def main():
             (os.path.join(work, "bin"), os.path.dirname(windlass),
              os.environ["PATH"]))
         os.environ.pop("DISPLAY", None)
+        for folder in "RUNTIME_DIR", "STATE_HOME", "CACHE_HOME":
+            os.makedirs(folder, mode=0o700)
+            os.environ["XDG_" + folder] = os.path.join(work, folder)
         make_files()
         count = bad = 0
         for where, command in sorted(set([*of_help(), *of_pages()])):

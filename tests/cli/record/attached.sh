@@ -80,7 +80,7 @@ at_least 20 "$(samples_of '$NF == "runner"')" "samples of runner"
 record 3 -p "$pid" -- sh -c 'sleep 1; exit 3'
 at_least 20 "$(samples_of 1)" "samples while the command ran"
 grep -q "^process 0 .*threads" dump || fail "not the process: $(cat dump)"
-"$windlass" record -o signal.wndl -p "$pid" 2>said 9>&- &
+"$windlass" record -r 200 -o signal.wndl -p "$pid" 2>said 9>&- &
 recorder=$!
 is_recorded() {
     "$windlass" ctl "$recorder" status | grep -q '[1-9][0-9]* samples, 1 of 1'
@@ -100,7 +100,7 @@ used() {
 has_used() {
     [ "$(used)" -ge "$1" ]
 }
-"$windlass" record -o full.wndl -p "$pid" --stack-size 48K 2>said 9>&- &
+"$windlass" record -r 200 -o full.wndl -p "$pid" --stack-size 48K 2>said 9>&- &
 recorder=$!
 until_true "it is recorded" is_recorded
 kill -STOP "$recorder"
@@ -114,7 +114,7 @@ grep -q '^lost 1 [1-9]' dump || fail "nothing is lost: $(cat dump)"
 grep -q 'dropped: the buffer was full' said || fail "$(cat said)"
 
 # It ends with the process.
-"$windlass" record -o r.wndl -p "$pid" 2>said 9>&- &
+"$windlass" record -r 200 -o r.wndl -p "$pid" 2>said 9>&- &
 recorder=$!
 until_true "it is recorded" is_recorded
 finish
@@ -173,7 +173,7 @@ C
 cc -O1 -g -pthread -o later later.c
 for option in -p --tree; do
     start ./later
-    "$windlass" record -o r.wndl $option "$pid" 2>said 9>&- &
+    "$windlass" record -r 200 -o r.wndl $option "$pid" 2>said 9>&- &
     recorder=$!
     until_true "it is recorded" \
         sh -c "'$windlass' ctl $recorder status | grep -q '1 of 1'"
@@ -275,7 +275,7 @@ user="setpriv --reuid 65534 --regid 65534 --clear-groups"
 # shellcheck disable=SC2086 # words
 start $user ./threads
 # shellcheck disable=SC2086
-(cd theirs && XDG_RUNTIME_DIR=$work/theirs exec $user ../copy record \
+(cd theirs && XDG_RUNTIME_DIR=$work/theirs exec $user ../copy record -r 200 \
     -o u.wndl -p "$pid") 2>said 9>&- &
 recorder=$!
 until_true "it is recorded" env XDG_RUNTIME_DIR="$work/theirs" sh -c \
