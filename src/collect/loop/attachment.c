@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/loop/attachment.h"
 
-#include "os/clock.h"
-
 #include "collect/attach/descendants.h"
 #include "collect/offcpu/task.h"
 #include "collect/proc/proc.h"
+#include "os/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
