@@ -73,16 +73,14 @@ static void fill(struct wndl_bytes bytes)
 
 static void take(uint64_t pc, uint64_t sp)
 {
-    const struct wndl_offcpu_totals *totals = wndl_offcpu_totals(shared);
     struct wndl_offcpu_stack taken;
     wndl_offcpu_stack_init(&taken);
     wndl_offcpu_tree_init(&subject.tree, WNDL_CHUNK_OSTK);
     require(wndl_offcpu_stack_take(&subject, &taken, pc, sp, NOW));
-    const uint32_t node = taken.node, ended = taken.ended;
-    const uint64_t walks = totals->stacks;
+    const uint32_t node = taken.last.node, ended = taken.last.ended;
     require(node != 0 && wndl_offcpu_stack_take(&subject, &taken, pc, sp, NOW));
-    require(taken.node == node && taken.ended == ended);
-    require(totals->stacks == walks);
+    require(taken.last.node == node && taken.last.ended == ended);
+    require(!taken.is_new);
     wndl_offcpu_tree_free(&subject.tree);
     wndl_offcpu_stack_free(&taken);
 }

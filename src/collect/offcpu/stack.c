@@ -153,13 +153,12 @@ static void take_walk(struct wndl_offcpu_subject *subject,
             &subject->code, shared->binaries, subject->pid, now))
         walk_steadily(subject, stack, &walk);
     wndl_offcpu_walk_check(shared->binaries, &subject->code, &walk);
-    stack->node = wndl_offcpu_walk_node(
+    stack->last.node = wndl_offcpu_walk_node(
         &subject->code, &subject->tree, subject->recording, &walk);
-    stack->ended = wndl_walk_sure_end(&walk);
+    stack->last.ended = wndl_walk_sure_end(&walk);
     stack->changed = subject->code.changed;
-    stack->is_walked = true;
-    shared->totals.stacks++;
-    shared->totals.complete += stack->ended == WNDL_END_COMPLETE;
+    stack->last.is_walked = true;
+    stack->is_new = true;
 }
 
 bool wndl_offcpu_stack_take(struct wndl_offcpu_subject *subject,
@@ -167,19 +166,35 @@ bool wndl_offcpu_stack_take(struct wndl_offcpu_subject *subject,
 {
     struct wndl_offcpu_memory *memory = &subject->shared->memory;
     memory->look++;
+    stack->before = stack->last;
+    stack->is_new = false;
     if (!wndl_offcpu_memory_fetch(
             memory, subject->pid, sp - sp % WNDL_PROCESS_PAGE, FIRST_PAGES)) {
-        stack->is_walked = false;
+        stack->last.is_walked = false;
         return false;
     }
     if (subject->code.is_stale)
         (void)wndl_offcpu_code_refresh(
             &subject->code, subject->shared->binaries, subject->pid, now);
-    if (stack->is_walked && stack->pc == pc && stack->sp == sp &&
+    if (stack->last.is_walked && stack->pc == pc && stack->sp == sp &&
         stack->changed == subject->code.changed && is_unchanged(subject, stack))
         return true;
     stack->pc = pc;
     stack->sp = sp;
     take_walk(subject, stack, now);
     return true;
+}
+
+void wndl_offcpu_stack_judge(struct wndl_offcpu_shared *shared,
+    struct wndl_offcpu_stack *stack, bool stood_still)
+{
+    if (!stood_still) {
+        stack->last = stack->before;
+        stack->pc = 0;
+        return;
+    }
+    if (!stack->is_new)
+        return;
+    shared->totals.stacks++;
+    shared->totals.complete += stack->last.ended == WNDL_END_COMPLETE;
 }

@@ -30,9 +30,12 @@ struct wndl_offcpu_stack {
     uint64_t changed;      /* the code's `changed` at the walk */
     uint64_t hash;         /* of those words */
     struct wndl_buf words; /* uint32_t each: offset from SP - 128 in bytes */
-    uint32_t node;
-    uint32_t ended; /* enum wndl_walk_end */
-    bool is_walked;
+    struct wndl_offcpu_walked {
+        uint32_t node;
+        uint32_t ended; /* enum wndl_walk_end */
+        bool is_walked;
+    } last, before; /* before: as of the look before the last one */
+    bool is_new;    /* it was walked for the last look */
 };
 
 /* Makes an empty one, which is not walked yet; frees its words. */
@@ -55,5 +58,13 @@ struct wndl_offcpu_subject {
  */
 bool wndl_offcpu_stack_take(struct wndl_offcpu_subject *subject,
     struct wndl_offcpu_stack *stack, uint64_t pc, uint64_t sp, uint64_t now);
+
+/*
+ * Says whether the thread stood still while its stack was taken. If so, a new
+ * walk is counted; if not, it is no stack of the thread, and the one before
+ * is the last.
+ */
+void wndl_offcpu_stack_judge(struct wndl_offcpu_shared *shared,
+    struct wndl_offcpu_stack *stack, bool stood_still);
 
 #endif

@@ -67,9 +67,9 @@ static struct place place_of(const struct wndl_offcpu_thread *thread)
 {
     if (!thread->is_blocked)
         return nowhere;
-    if (!thread->stack.is_walked)
+    if (!thread->stack.last.is_walked)
         return (struct place){0, WNDL_END_BAD_READ};
-    return (struct place){thread->stack.node, thread->stack.ended};
+    return (struct place){thread->stack.last.node, thread->stack.last.ended};
 }
 
 static void add_span(struct wndl_offcpu_thread *thread,
@@ -283,7 +283,7 @@ static void look_at_hidden(struct wndl_offcpu_thread *thread,
         totals->refused++;
         totals->refused_errno = process->hidden;
     }
-    thread->stack.is_walked = false;
+    thread->stack.last.is_walked = false;
     look_at_blocked(thread, process, now, nowhere);
 }
 
@@ -338,6 +338,8 @@ static enum seen see(struct wndl_offcpu_thread *thread,
         return SEEN_HIDDEN;
     if (!read_times(thread, process, now))
         return not_seen();
+    wndl_offcpu_stack_judge(
+        process->subject.shared, &thread->stack, now->slices == slices);
     return now->slices == slices ? SEEN_BLOCKED : SEEN_MOVING;
 }
 
