@@ -12,6 +12,7 @@ enum {
     OP_CONSTS = 0x11,
     OP_PLUS = 0x22,
     OP_BREG0 = 0x70,
+    DWARF_RSP = 7,
     DWARF_RA = 16,
 };
 
@@ -210,11 +211,22 @@ static struct wndl_cfi_rule rule_of(
     return rule;
 }
 
+/* Any CFA will do: nobody asks for the registers of a caller. */
+static bool end_stack(struct wndl_cfi_row *row)
+{
+    row->cfa = (struct wndl_cfi_rule){
+        .kind = WNDL_RULE_REGISTER, .reg = DWARF_RSP, .offset = WORD};
+    row->regs[DWARF_RA].kind = WNDL_RULE_UNDEFINED;
+    return true;
+}
+
 bool wndl_code_state_row(const struct wndl_code_state *s,
     struct wndl_cfi_row *row, uint8_t room[WNDL_CODE_ROOM])
 {
     struct writer w = {room, room + WNDL_CODE_ROOM};
     *row = (struct wndl_cfi_row){.ra_reg = DWARF_RA};
+    if (s->is_start)
+        return end_stack(row);
     if (!cfa_by_register(s, &row->cfa) && !cfa_by_slot(s, &w, &row->cfa))
         return false;
     row->regs[DWARF_RA] = rule_of(s, WNDL_CODE_RA, &w);

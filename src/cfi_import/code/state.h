@@ -42,7 +42,9 @@ struct wndl_code_slot {
  */
 struct wndl_code_state {
     struct wndl_code_value regs[WNDL_INSN_REGS];
-    uint32_t joined; /* whether SP is unknown because two ways disagree */
+    uint16_t joined;  /* whether SP is unknown because two ways disagree */
+    uint8_t is_start; /* whether a process or thread starts here: no caller */
+    uint8_t past_syscall; /* whether the kernel was called before */
     uint32_t slots;
     struct wndl_code_slot slot[WNDL_CODE_SLOTS];
 };
