@@ -192,8 +192,9 @@ struct wndl_attach_walked wndl_attach_walk(
     if (w->code.is_stale)
         (void)wndl_offcpu_code_refresh(
             &w->code, shared->binaries, w->pid, sample->time);
+    wndl_offcpu_code_renew(&w->code, shared->binaries->made);
     if (!walk_once(w, sample, &walk))
-        return (struct wndl_attach_walked){0, WNDL_END_NO_RULE};
+        return (struct wndl_attach_walked){.end = WNDL_END_NO_RULE};
     if (wndl_offcpu_walk_is_lost(&w->code, &walk) &&
         wndl_offcpu_code_refresh(
             &w->code, shared->binaries, w->pid, sample->time))
@@ -202,5 +203,5 @@ struct wndl_attach_walked wndl_attach_walk(
     count_frames(w, &walk);
     return (struct wndl_attach_walked){
         wndl_offcpu_walk_node(&w->code, &w->tree, w->recording, &walk),
-        wndl_walk_sure_end(&walk)};
+        wndl_walk_sure_end(&walk), walk.frames, walk.count};
 }

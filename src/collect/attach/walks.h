@@ -31,9 +31,14 @@ struct wndl_attach_walks {
     struct wndl_recording *recording;
 };
 
-/* A stack: the node of its innermost frame, and the end of its walk. */
+/*
+ * A stack: the node of its innermost frame, the end of its walk, and its
+ * frames, which the next walk overwrites.
+ */
 struct wndl_attach_walked {
     uint32_t node, end;
+    const struct wndl_frame *frames;
+    size_t count;
 };
 
 /* NULL without memory. */

@@ -216,8 +216,9 @@ enum wndl_status wndl_attachment_begin(
 void wndl_attachment_add(
     struct wndl_attachment *a, struct wndl_collector_process *p)
 {
-    if (a != NULL && a->is_open)
-        (void)wndl_collector_process_attach(p, &a->settings);
+    if (a != NULL && a->is_open &&
+        wndl_collector_process_attach(p, &a->settings))
+        wndl_processes_keep_lost(a->processes, p);
 }
 
 /* ---- programs that cannot be recorded from inside */

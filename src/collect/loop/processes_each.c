@@ -142,9 +142,10 @@ static struct wndl_lost *new_lost(
         .process = p->index,
         .pid = p->pid,
         .shm = p->shm,
-        .copies = p->heap != NULL ? NULL
-                                  : (void *)(block + wndl_shm_copies_offset(
-                                                         p->tree.max_nodes)),
+        .copies =
+            p->shm == NULL || p->heap != NULL
+                ? NULL
+                : (void *)(block + wndl_shm_copies_offset(p->tree.max_nodes)),
     };
     return wndl_lost_new(&all->run->lost, &owner);
 }
@@ -152,7 +153,8 @@ static struct wndl_lost *new_lost(
 void wndl_processes_keep_lost(
     struct wndl_processes *all, struct wndl_collector_process *p)
 {
-    if (p->lost == NULL && p->shm != NULL && p->heap == NULL && !p->emulated &&
+    const bool is_sampled = p->shm != NULL || p->attached != NULL;
+    if (p->lost == NULL && is_sampled && p->heap == NULL && !p->emulated &&
         !p->is_past && all->run->has_binaries)
         p->lost = new_lost(all, p);
 }
