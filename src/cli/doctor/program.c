@@ -84,15 +84,8 @@ static bool is_sampled(enum wndl_unrecorded_reason why)
     wndl_collector_probe(&engine);
     return engine.engine == WNDL_ENGINE_PERF &&
            (why == WNDL_UNRECORDED_STATIC || why == WNDL_UNRECORDED_LIBC ||
-               why == WNDL_UNRECORDED_GO);
-}
-
-static const char *describe_sampling(enum wndl_unrecorded_reason why)
-{
-    return why == WNDL_UNRECORDED_GO
-               ? "it is sampled from outside, if it uses cgo by 'record -p' "
-                 "alone; for its heap: "
-               : "it is sampled from outside; for its heap: ";
+               why == WNDL_UNRECORDED_GO ||
+               (why == WNDL_UNRECORDED_SETUID && geteuid() == 0));
 }
 
 static void check_refusal(struct wndl_doctor *d, const char *path)
@@ -109,7 +102,8 @@ static void check_refusal(struct wndl_doctor *d, const char *path)
         refusals[why].found);
     f->stops = !sampled;
     wndl_doctor_advise(
-        f, "%s%s", sampled ? describe_sampling(why) : "", refusals[why].advice);
+        f, "%s%s", sampled ? "it is sampled from outside; for its heap: " : "",
+        refusals[why].advice);
 }
 
 /* ---- names and unwind information of its code */

@@ -246,12 +246,21 @@ static bool open_for_adopted(struct wndl_attachment *a)
 static bool is_adoptable(enum wndl_unrecorded_reason reason)
 {
     return reason == WNDL_UNRECORDED_STATIC || reason == WNDL_UNRECORDED_LIBC ||
-           reason == WNDL_UNRECORDED_GO;
+           reason == WNDL_UNRECORDED_GO || reason == WNDL_UNRECORDED_SETUID;
+}
+
+static bool is_attached(const struct wndl_attachment *a, pid_t pid)
+{
+    const struct wndl_process_entry *entry =
+        wndl_processes_find(a->processes, pid);
+    return entry != NULL && entry->process->attached != NULL;
 }
 
 bool wndl_attachment_adopt(
     struct wndl_attachment *a, pid_t pid, enum wndl_unrecorded_reason reason)
 {
+    if (is_attached(a, pid))
+        return true;
     if (a->run->request.engine.engine != WNDL_ENGINE_PERF ||
         !is_adoptable(reason) || !open_for_adopted(a) ||
         wndl_attach_add(&a->attach, pid) != 0)

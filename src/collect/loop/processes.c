@@ -567,8 +567,7 @@ static void take_hello(struct wndl_processes *all,
         if (wndl_processes_find(all, pid) == NULL)
             wndl_processes_add_silent(all, pid);
     } else if (hello->refusal != WNDL_UNRECORDED_NONE) {
-        all->events.refused(all->events.owner, entry->pid, hello->refusal);
-        forget(all, entry);
+        refuse_as(all, entry, hello->refusal);
     } else {
         entry->machine = hello->machine;
         if (hello->pid == (uint32_t)pid) /* not in another PID namespace */

@@ -418,6 +418,8 @@ void wndl_unrecorded_refused(
     struct wndl_unrecorded *all, pid_t pid, enum wndl_unrecorded_reason reason)
 {
     wndl_unrecorded_greeted(all, pid);
+    if (wndl_attachment_adopt(all->processes->attachment, pid, reason))
+        return;
     struct wndl_unrecorded_entry *s =
         add_entry(all, pid, wndl_processes_parent(all->processes, pid));
     if (s == NULL)

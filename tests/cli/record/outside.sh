@@ -104,3 +104,20 @@ func main() {
 GO
 CGO_ENABLED=0 GOCACHE=$work/cache GOFLAGS=-mod=mod go build -gcflags=-l -o gone work.go
 whole gone ';runtime.goexit[^;]*;.*main.work;main.sum'
+
+# With cgo, Go's runtime still owns all signals. C code that it calls is on
+# another stack.
+sed -i 's/^package main$/package main\n\n\/\/ #include <stdlib.h>\nimport "C"/
+    s/s += sum(1000000)/s += sum(1000000) + int(C.abs(1))/' work.go
+CGO_ENABLED=1 GOCACHE=$work/cache go build -gcflags=-l -o with_cgo work.go
+whole with_cgo ';runtime.goexit[^;]*;.*main.work;main.sum'
+! grep -q '^unfollowed' dump || fail "it is named as one that is not recorded"
+
+# Other rights: root may look.
+[ "$(id -u)" -eq 0 ] || skip "not root"
+cp "$fixtures/burn" other
+chown nobody other
+chmod 4755 other
+record 3 -- ./other 300 3
+sampled 250 "of a set-user-ID program" 1
+complete_above 99
