@@ -238,16 +238,25 @@ static void run_engine(int socket, const struct wndl_go *go)
         wndl_raw_close(event);
 }
 
-/* proc_pid_status(5). Unreadable means not traced. */
+/* Reads proc_pid_status(5). Returns the number of bytes, or -errno. */
+static long read_status(char text[STATUS_TEXT])
+{
+    int fd = wndl_raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fd;
+    long size = wndl_raw_read(fd, text, STATUS_TEXT);
+    wndl_raw_close(fd);
+    return size;
+}
+
+/* Unreadable, also when tried again, means not traced. */
 static bool is_traced(void)
 {
     static const char name[] = "\nTracerPid:\t";
     char text[STATUS_TEXT];
-    int fd = wndl_raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    long size = wndl_raw_read(fd, text, sizeof text);
-    wndl_raw_close(fd);
+    long size = read_status(text);
+    if (size < 0)
+        size = read_status(text);
     for (long at = 0; at + (long)sizeof name <= size; at++) {
         if (memcmp(text + at, name, sizeof name - 1) == 0)
             return text[at + (long)sizeof name - 1] != '0';
@@ -384,7 +393,8 @@ static int get_block(int socket, bool traced, struct wndl_go *go)
 
 /*
  * Returns a reason not to record that has occurred meanwhile. What takes long
- * is done while the collector makes the block.
+ * is done while the collector makes the block. A call that fails may succeed
+ * when it is made again.
  */
 static enum wndl_unrecorded_reason record(int socket)
 {
@@ -394,7 +404,7 @@ static enum wndl_unrecorded_reason record(int socket)
     if (memfd < 0)
         return WNDL_UNRECORDED_NONE;
     bool known = go.version == WNDL_SHM_VERSION;
-    bool mapped = known && map_block(memfd, &go);
+    bool mapped = known && (map_block(memfd, &go) || map_block(memfd, &go));
     /* The engine may need the one free descriptor. */
     wndl_raw_close(memfd);
     if (mapped) {
