@@ -292,10 +292,13 @@ static void let_collector_look(int socket)
         (void)wndl_raw3(SYS_prctl, PR_SET_PTRACER, peer.pid, 0);
 }
 
-/* A debugger keeps SIGTRAP to itself; it may have come since the hello. */
-static void mind_debugger(struct wndl_go *go)
+/*
+ * A debugger keeps SIGTRAP to itself; it may have come since the hello. A
+ * sandbox may end whoever opens an event.
+ */
+static void leave_event_out(struct wndl_go *go)
 {
-    if (go->engine != WNDL_ENGINE_PERF || !is_traced())
+    if (go->engine != WNDL_ENGINE_PERF || (wndl_rt.with_events && !is_traced()))
         return;
     go->engine = WNDL_ENGINE_TIMER;
     go->fallback = WNDL_ENGINE_NONE;
@@ -411,7 +414,7 @@ static enum wndl_unrecorded_reason record(int socket)
         wndl_rt_alone_remember(&go);
         let_collector_look(socket);
         wndl_rt_unwind_tables_share();
-        mind_debugger(&go);
+        leave_event_out(&go);
         run_engine(socket, &go);
         wndl_rt_heap_start(&go);
     }
