@@ -193,10 +193,18 @@ static void say_unfollowed(const struct wndl_collector_result *result)
 
 static void say_engines(const struct wndl_collector_result *result)
 {
+    const struct wndl_collector_unsampled *u = &result->unsampled;
     if (result->other_engine != 0)
         wndl_cli_note("%" PRIu32 " process%s sampled with another engine than "
-                      "the first, or not at all",
+                      "the first",
             result->other_engine, result->other_engine == 1 ? "" : "es");
+    if (u->count != 0)
+        wndl_cli_note("process %" PRIu32 " was not sampled: no engine could "
+                      "start in it: %s",
+            u->pid, strerror((int)u->sys_errno));
+    if (u->count > 1)
+        wndl_cli_note("%" PRIu32 " more were not sampled for such a reason",
+            u->count - 1);
     if (result->traced != 0)
         wndl_cli_note("%" PRIu32 " process%s not sampled while a debugger was "
                       "attached",

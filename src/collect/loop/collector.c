@@ -630,6 +630,7 @@ void wndl_collector_result(
         .cpu = cpu_of(c),
         .left = wndl_processes_running(&c->processes),
         .other_engine = c->processes.other_engine,
+        .unsampled = c->processes.unsampled,
         .traced = c->processes.traced,
         .discarded = c->discarded,
         .unwritten = unwritten_of(&c->run.recording),

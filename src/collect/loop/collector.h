@@ -55,6 +55,12 @@ struct wndl_collector_unrecorded {
     char name[64];   /* of its executable */
 };
 
+/* Processes in which no engine could start. */
+struct wndl_collector_unsampled {
+    uint32_t count;
+    uint32_t pid, sys_errno; /* of the first */
+};
+
 /* The state of the recording. Texts belong to the collector. */
 struct wndl_collector_result {
     int exit_code; /* for us to return: the command's, or of our own failure */
@@ -66,8 +72,9 @@ struct wndl_collector_result {
     uint64_t discarded;    /* samples that were overwritten by later ones */
     uint64_t unwritten;    /* samples lost while the file was not writable */
     uint32_t left;         /* recorded processes that still run */
-    uint32_t other_engine; /* processes with another engine, or none */
-    uint32_t traced;       /* processes not sampled while being debugged */
+    uint32_t other_engine; /* processes with another engine than the first */
+    struct wndl_collector_unsampled unsampled;
+    uint32_t traced; /* processes not sampled while being debugged */
     struct wndl_collector_totals totals;
     struct wndl_offcpu_totals offcpu;
     const char *tables; /* as in the request */

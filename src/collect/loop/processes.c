@@ -541,9 +541,7 @@ static void take_ready(
         return;
     }
     if (next.kind == WNDL_SESSION_READY)
-        all->other_engine += next.ready.engine != entry->engine &&
-                             (next.ready.engine == WNDL_ENGINE_NONE ||
-                                 wndl_proc_tracer(entry->pid) == 0);
+        wndl_processes_count_engine(all, entry, &next.ready);
     entry->process->event_fd = next.fd;
     /* The program's own module is listed; announce it now. */
     wndl_collector_process_take_stacks(entry->process, false);

@@ -56,6 +56,20 @@ bool wndl_processes_wait(const struct wndl_processes *all)
            wndl_processes_said(all->run->session.nameless);
 }
 
+void wndl_processes_count_engine(struct wndl_processes *all,
+    const struct wndl_process_entry *entry, const struct wndl_ready *ready)
+{
+    struct wndl_collector_unsampled *u = &all->unsampled;
+    if (ready->engine == entry->engine)
+        return;
+    if (ready->engine != WNDL_ENGINE_NONE)
+        all->other_engine += wndl_proc_tracer(entry->pid) == 0;
+    else if (u->count++ == 0) {
+        u->pid = (uint32_t)entry->pid;
+        u->sys_errno = ready->sys_errno;
+    }
+}
+
 void wndl_processes_settle(const struct wndl_processes *all)
 {
     uint64_t now = wndl_clock_monotonic_ns();
