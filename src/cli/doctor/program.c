@@ -101,8 +101,8 @@ static void check_refusal(struct wndl_doctor *d, const char *path)
         sampled ? WNDL_DOCTOR_LIMITED : WNDL_DOCTOR_NO, "%.100s is %s", path,
         refusals[why].found);
     f->stops = !sampled;
-    wndl_doctor_advise(
-        f, "%s%s", sampled ? "it is sampled from outside; for its heap: " : "",
+    wndl_doctor_advise(f, "%s%s",
+        sampled ? "it is sampled from outside; for its heap: " : "",
         refusals[why].advice);
 }
 
