@@ -175,7 +175,7 @@ static void check_names(struct wndl_doctor *d, struct wndl_object *object)
     wndl_debugfile_close(&debug);
 }
 
-static void check_code(struct wndl_doctor *d, const char *path)
+void wndl_doctor_code(struct wndl_doctor *d, const char *path, bool runs)
 {
     struct wndl_file file;
     struct wndl_object *object = NULL;
@@ -188,7 +188,8 @@ static void check_code(struct wndl_doctor *d, const char *path)
         check_bits(d, object);
         check_names(d, object);
         wndl_doctor_rules(d, object, path);
-        wndl_doctor_heap(d, object);
+        if (!runs)
+            wndl_doctor_heap(d, object);
         wndl_object_close(object);
     } else {
         char text[200];
@@ -232,5 +233,5 @@ void wndl_doctor_program(struct wndl_doctor *d, const char *command)
     if (is_foreign(d, path))
         return;
     check_refusal(d, path);
-    check_code(d, path);
+    wndl_doctor_code(d, path, false);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/record/target.h"
 
+#include "cli/shared/target_check.h"
 #include "collect/attach/event.h"
 #include "collect/proc/proc.h"
-#include "snapshot/rights.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -111,29 +111,6 @@ bool wndl_record_targets_read(struct wndl_record_targets *targets,
 
 /* ---- the request */
 
-/*
- * Perf events need fewer rights than reads of blocked threads: where only those
- * are refused, the summary says so.
- */
-static enum wndl_status check_rights(
-    pid_t pid, bool has_events, struct wndl_error *err)
-{
-    struct wndl_rights rights;
-    wndl_rights_find(&rights, pid);
-    if (rights.exists && rights.process != pid)
-        return wndl_fail(err, WNDL_NOT_FOUND,
-            "%d is a thread of process %d: windlass record -p %d --threads "
-            "NAME",
-            (int)pid, (int)rights.process, (int)rights.process);
-    const enum wndl_status status = wndl_rights_check(&rights, err);
-    const bool is_yama = status == WNDL_DENIED && rights.yama > 0 &&
-                         rights.user == rights.our_user && !rights.is_closed;
-    if (!has_events || !is_yama)
-        return status;
-    *err = (struct wndl_error){0};
-    return WNDL_OK;
-}
-
 enum wndl_status wndl_record_targets_apply(
     const struct wndl_record_targets *targets,
     const struct wndl_record_options *o, struct wndl_operands operands,
@@ -142,7 +119,7 @@ enum wndl_status wndl_record_targets_apply(
     const bool has_events = o->engine != WNDL_ENGINE_OUTSIDE;
     for (size_t i = 0; i < targets->count; i++) {
         const enum wndl_status status =
-            check_rights(targets->pids[i], has_events, err);
+            wndl_target_check(targets->pids[i], has_events, err);
         if (status != WNDL_OK)
             return status;
     }

@@ -2,7 +2,7 @@
 #include "collect/loop/attachment.h"
 
 #include "collect/attach/descendants.h"
-#include "collect/offcpu/task.h"
+#include "collect/loop/attach_rights.h"
 #include "collect/proc/proc.h"
 #include "os/clock.h"
 
@@ -13,74 +13,6 @@
 #include <unistd.h>
 
 enum { ALL_PROCESSES = 0 };
-
-/* ---- what is lacking */
-
-static size_t count_threads(pid_t pid)
-{
-    const int folder = wndl_offcpu_task_folder(pid);
-    const size_t count = folder < 0 ? 0 : wndl_offcpu_task_count(folder);
-    if (folder >= 0)
-        close(folder);
-    return count;
-}
-
-static enum wndl_status say_descriptors(
-    const struct wndl_attachment *a, pid_t pid, struct wndl_error *err)
-{
-    struct rlimit limit = {0};
-    (void)getrlimit(RLIMIT_NOFILE, &limit);
-    return wndl_fail(err, WNDL_DENIED,
-        "process %d has %zu threads, and each needs a descriptor for each of "
-        "the %zu CPUs, but the limit is %llu: raise it with 'ulimit -n'",
-        (int)pid, count_threads(pid), a->attach.ring_count,
-        (unsigned long long)limit.rlim_cur);
-}
-
-static enum wndl_status say_refused(int why, struct wndl_error *err)
-{
-    enum { HIGHEST = 2, UNKNOWN = -2 };
-    const int paranoid = wndl_engine_setting("perf_event_paranoid");
-    if (paranoid > HIGHEST)
-        return wndl_fail(err, WNDL_DENIED,
-            "kernel.perf_event_paranoid is %d: only root may have perf events; "
-            "run windlass as root, or set it to 2 with 'sysctl "
-            "kernel.perf_event_paranoid=2'",
-            paranoid);
-    if (paranoid == UNKNOWN)
-        return wndl_fail_errno(
-            err, why, "the kernel refuses perf events, or has none");
-    return wndl_fail_errno(err, why,
-        "the kernel refuses perf events, though kernel.perf_event_paranoid is "
-        "%d: a container or a security module may forbid them",
-        paranoid);
-}
-
-static enum wndl_status say_locked(size_t cpus, struct wndl_error *err)
-{
-    return wndl_fail(err, WNDL_DENIED,
-        "the kernel may not lock the memory of %zu rings: raise "
-        "kernel.perf_event_mlock_kb, or the limit with 'ulimit -l'",
-        cpus);
-}
-
-static enum wndl_status say_why(
-    const struct wndl_attachment *a, pid_t pid, int why, struct wndl_error *err)
-{
-    if (why == ESRCH)
-        return wndl_fail(err, WNDL_NOT_FOUND, "process %d has ended", (int)pid);
-    if (why == EMFILE || why == ENFILE)
-        return say_descriptors(a, pid, err);
-    if (why == ENOBUFS)
-        return say_locked((size_t)sysconf(_SC_NPROCESSORS_ONLN), err);
-    if (why == ENOMEM)
-        return wndl_fail(err, WNDL_NOMEM, "out of memory");
-    if (why == EOPNOTSUPP)
-        return wndl_fail(err, WNDL_UNSUPPORTED,
-            "processes that run already can be recorded on x86-64 and AArch64 "
-            "only");
-    return say_refused(why, err);
-}
 
 /* ---- the beginning */
 
@@ -136,7 +68,7 @@ static enum wndl_status open_descendants(
             const pid_t pid = *(const pid_t *)wndl_vec_at(&a->pids, done);
             const int why = wndl_attach_add(&a->attach, pid);
             if (why != 0 && why != ESRCH)
-                return say_why(a, pid, why, err);
+                return wndl_attach_lack(a->attach.ring_count, pid, why, err);
         }
     }
     return WNDL_OK;
@@ -157,18 +89,18 @@ enum wndl_status wndl_attachment_open(
         return WNDL_OK;
     int why = wndl_attach_open(&a->attach, &event);
     if (why != 0)
-        return say_why(a, ALL_PROCESSES, why, err);
+        return wndl_attach_lack(a->attach.ring_count, ALL_PROCESSES, why, err);
     a->is_open = true;
     for (size_t i = 0; i < r->pid_count; i++) {
         why = wndl_attach_add(&a->attach, r->pids[i]);
         if (why != 0)
-            return say_why(a, r->pids[i], why, err);
+            return wndl_attach_lack(a->attach.ring_count, r->pids[i], why, err);
     }
     const enum wndl_status status =
         r->only_first ? WNDL_OK : open_descendants(a, err);
     if (status != WNDL_OK || has_descriptors_left())
         return status;
-    return say_why(a, r->pids[0], EMFILE, err);
+    return wndl_attach_lack(a->attach.ring_count, r->pids[0], EMFILE, err);
 }
 
 static bool watch_rings(struct wndl_attachment *a)
