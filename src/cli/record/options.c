@@ -153,11 +153,12 @@ const struct wndl_option wndl_record_option_rows[] = {
     {'r', "rate", "HZ", NULL, "1000", NULL,
         "samples per second of CPU time of each thread, up to 20000",
         WNDL_OPT_COUNT, FIELD(rate)},
-    {0, "engine", NULL, "auto|perf|tick|timer|outside", "auto", NULL,
+    {0, "engine", NULL, "auto|perf|tick|timer|outside|stop", "auto", NULL,
         "what samples running threads: perf: perf events of the kernel; tick: "
         "timers that fire with the kernel's tick; timer: timers of any rate; "
-        "outside: none, only blocked threads are sampled; auto: perf if the "
-        "kernel allows it, else timer",
+        "outside: none, only blocked threads are sampled; stop: with --pid, "
+        "each running thread is stopped for a moment (ptrace), up to 200 times "
+        "a second; auto: perf if the kernel allows it, else timer",
         WNDL_OPT_CHOICE, FIELD(engine)},
     {'p', "pid", "PID[,PID]", NULL, NULL, NULL,
         "record these running processes, until they end, or COMMAND does; "

@@ -108,6 +108,15 @@ static void say_blocked(const struct wndl_offcpu_totals *w)
             strerror(w->refused_errno));
 }
 
+static void say_stops(const struct wndl_collector_stops *s)
+{
+    if (s->count != 0)
+        wndl_cli_note("threads were stopped %" PRIu64
+                      " times, for %.0f us each on average and %.1f ms at most",
+            s->count, (double)s->ns / 1e3 / (double)s->count,
+            (double)s->longest / 1e6);
+}
+
 /* The number of samples that are not in the recording, as report counts. */
 static uint64_t dropped(const struct wndl_collector_totals *t)
 {
@@ -261,6 +270,7 @@ void wndl_record_say_summary(const struct wndl_record_options *options,
         say_samples(result);
     if (options->heap)
         wndl_heap_say_summary(result);
+    say_stops(&t->stops);
     say_cut(options, t->cut);
     wndl_record_say_modules(result, options->verbose);
     wndl_record_tables_say(result, other <= 0 && result->left == 0);

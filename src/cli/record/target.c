@@ -81,8 +81,8 @@ static bool read_lists(struct wndl_record_targets *targets, const char *option,
 
 static bool check(const struct wndl_record_options *o, char *problem)
 {
-    const bool fits =
-        o->engine == WNDL_ENGINE_NONE || o->engine == WNDL_ENGINE_OUTSIDE;
+    const bool fits = o->engine == WNDL_ENGINE_NONE ||
+                      o->engine == WNDL_ENGINE_OUTSIDE || wndl_record_stops(o);
     const char *what = NULL;
     if (o->pids.count != 0 && o->trees.count != 0)
         what = "choose one of --pid and --tree";
@@ -90,8 +90,8 @@ static bool check(const struct wndl_record_options *o, char *problem)
         what = "the heap of a process that runs already cannot be recorded: "
                "leave out --heap";
     else if (!fits)
-        what = "a process that runs already can be sampled with --engine auto "
-               "or outside only";
+        what = "a process that runs already can be sampled with --engine "
+               "auto, outside or stop only";
     else if (o->no_children)
         what = "--no-children is of no use with --pid and --tree";
     else if (o->stack_size < STACK_MIN || o->stack_size > WNDL_ATTACH_STACK_MAX)
@@ -116,7 +116,7 @@ enum wndl_status wndl_record_targets_apply(
     const struct wndl_record_options *o, struct wndl_operands operands,
     struct wndl_collector_request *request, struct wndl_error *err)
 {
-    const bool has_events = o->engine != WNDL_ENGINE_OUTSIDE;
+    const bool has_events = o->engine == WNDL_ENGINE_NONE;
     for (size_t i = 0; i < targets->count; i++) {
         const enum wndl_status status =
             wndl_target_check(targets->pids[i], has_events, err);
@@ -129,7 +129,8 @@ enum wndl_status wndl_record_targets_apply(
     request->command = wndl_record_command_of(request->pid);
     request->meanwhile = operands.count == 0 ? NULL : operands.texts;
     request->only_first = o->trees.count == 0;
-    request->engine.engine =
-        has_events ? WNDL_ENGINE_COPIES : WNDL_ENGINE_OUTSIDE;
+    request->engine.engine = has_events             ? WNDL_ENGINE_COPIES
+                             : wndl_record_stops(o) ? WNDL_ENGINE_STOP
+                                                    : WNDL_ENGINE_OUTSIDE;
     return WNDL_OK;
 }

@@ -37,14 +37,16 @@ static enum wndl_status say_refused(int why, struct wndl_error *err)
         return wndl_fail(err, WNDL_DENIED,
             "kernel.perf_event_paranoid is %d: only root may have perf events; "
             "run windlass as root, or set it to 2 with 'sysctl "
-            "kernel.perf_event_paranoid=2'",
+            "kernel.perf_event_paranoid=2'; --engine stop does without them",
             paranoid);
     if (paranoid == UNKNOWN)
         return wndl_fail_errno(
             err, why, "the kernel refuses perf events, or has none");
     return wndl_fail_errno(err, why,
         "the kernel refuses perf events, though kernel.perf_event_paranoid is "
-        "%d: a container or a security module may forbid them",
+        "%d: a container or a security module may forbid them; --engine stop "
+        "does "
+        "without them",
         paranoid);
 }
 

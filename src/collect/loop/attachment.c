@@ -3,6 +3,7 @@
 
 #include "collect/attach/descendants.h"
 #include "collect/loop/attach_rights.h"
+#include "collect/loop/stopping.h"
 #include "collect/proc/proc.h"
 #include "os/clock.h"
 
@@ -85,6 +86,10 @@ enum wndl_status wndl_attachment_open(
     };
     if (!list_processes(a))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
+    if (r->engine.engine == WNDL_ENGINE_STOP)
+        a->stopping = wndl_stopping_new(a->run, a->processes);
+    if (r->engine.engine == WNDL_ENGINE_STOP && a->stopping == NULL)
+        return wndl_fail(err, WNDL_NOMEM, "out of memory");
     if (r->engine.engine != WNDL_ENGINE_COPIES)
         return WNDL_OK;
     int why = wndl_attach_open(&a->attach, &event);
@@ -148,7 +153,7 @@ enum wndl_status wndl_attachment_begin(
 void wndl_attachment_add(
     struct wndl_attachment *a, struct wndl_collector_process *p)
 {
-    if (a != NULL && a->is_open &&
+    if (a != NULL && (a->is_open || a->stopping != NULL) &&
         wndl_collector_process_attach(p, &a->settings))
         wndl_processes_keep_lost(a->processes, p);
 }
@@ -267,11 +272,20 @@ static void take_record(void *context, const struct wndl_attach_record *record)
         wndl_collector_process_record(entry->process, record);
 }
 
+uint64_t wndl_attachment_turn(struct wndl_attachment *a, uint64_t now)
+{
+    const struct wndl_stopping_sink sink = {take_record, a};
+    return a->stopping == NULL ? UINT64_MAX
+                               : wndl_stopping_turn(a->stopping, now, sink,
+                                     &a->run->totals.stops);
+}
+
 void wndl_attachment_take(struct wndl_attachment *a, bool last)
 {
-    if (a == NULL || !a->is_open || a->settings.walks == NULL)
+    if (a == NULL || a->settings.walks == NULL)
         return;
-    wndl_attach_take(&a->attach, last, take_record, a);
+    if (a->is_open)
+        wndl_attach_take(&a->attach, last, take_record, a);
     a->run->totals.cut = a->settings.walks->cut;
     for (struct wndl_process_entry *l = a->processes->first; l != NULL;
          l = l->next) {
@@ -297,6 +311,8 @@ void wndl_attachment_pause(struct wndl_attachment *a, bool paused)
 void wndl_attachment_close(struct wndl_attachment *a)
 {
     wndl_attach_close(&a->attach);
+    wndl_stopping_free(a->stopping);
+    a->stopping = NULL;
     wndl_attach_shared_free(a->settings.walks);
     if (a->run->request.pid_count != 0)
         wndl_arena_free(&a->arena);

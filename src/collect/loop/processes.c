@@ -560,7 +560,8 @@ static void take_hello(struct wndl_processes *all,
     pid_t pid = entry->pid;
     if (all->run->request.only_first && pid != all->run->spawn.pid) {
         forget(all, entry);
-    } else if (entry->engine == WNDL_ENGINE_OUTSIDE) {
+    } else if (entry->engine == WNDL_ENGINE_OUTSIDE ||
+               entry->engine == WNDL_ENGINE_STOP) {
         forget(all, entry);
         if (wndl_processes_find(all, pid) == NULL)
             wndl_processes_add_silent(all, pid);
@@ -633,7 +634,8 @@ static void look_for_changes(
     }
     if (entry->process->shm == NULL &&
         (entry->engine == WNDL_ENGINE_OUTSIDE ||
-            entry->engine == WNDL_ENGINE_COPIES)) {
+            entry->engine == WNDL_ENGINE_COPIES ||
+            entry->engine == WNDL_ENGINE_STOP)) {
         wndl_processes_add_silent(all, entry->pid);
         return;
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/process/attached.h"
 
-#include "collect/attach/regs.h"
 #include "collect/offcpu/task.h"
 #include "rec/filter.h"
 
@@ -190,7 +189,7 @@ static bool keep_lost(struct wndl_collector_process *p,
     const struct wndl_attach_walked *walked,
     const struct wndl_attach_record *record)
 {
-    struct wndl_attach_regs regs;
+    struct wndl_attach_regs room;
     if (p->lost == NULL || walked->end == WNDL_END_COMPLETE ||
         walked->end == WNDL_END_TRUNCATED)
         return false;
@@ -199,9 +198,10 @@ static bool keep_lost(struct wndl_collector_process *p,
         const struct wndl_frame *f = &walked->frames[i];
         wndl_lost_meet(p->lost, f->address - !f->interrupted);
     }
-    return wndl_attach_regs_read(
-               &regs, p->attached->walks.code.machine, record->regs) &&
-           wndl_lost_keep_stack(p->lost, sample, &regs.start, record->stack);
+    const struct wndl_regs *start =
+        wndl_attach_regs_of(record, p->attached->walks.code.machine, &room);
+    return start != NULL &&
+           wndl_lost_keep_stack(p->lost, sample, start, record->stack);
 }
 
 static void add_sample(struct wndl_collector_process *p, struct sampled *s,
@@ -226,7 +226,8 @@ static void add_sample(struct wndl_collector_process *p, struct sampled *s,
 static void take_sample(struct wndl_collector_process *p, struct sampled *s,
     const struct wndl_attach_record *record)
 {
-    const uint64_t cpu = p->attached->settings->interval;
+    const uint64_t cpu =
+        record->cpu != 0 ? record->cpu : p->attached->settings->interval;
     const struct wndl_attach_walked walked =
         wndl_attach_walk(&p->attached->walks, record);
     const struct wndl_lost_sample sample = {
