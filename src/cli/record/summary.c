@@ -126,15 +126,15 @@ static uint64_t dropped(const struct wndl_collector_totals *t)
     return count;
 }
 
-static void say_cut(const struct wndl_record_options *o, uint64_t count)
+static void say_cut(uint64_t count)
 {
     if (count != 0)
-        wndl_cli_note("%" PRIu64
-                      " stack%s truncated: %s longer than the %" PRIu64
-                      " bytes that a sample copies; ask for more with "
-                      "--stack-size, up to 65016",
+        wndl_cli_note(
+            "%" PRIu64
+            " stack%s truncated: %s longer than what a sample copied; "
+            "ask for more with --stack-size, up to 65016",
             count, count == 1 ? " is" : "s are",
-            count == 1 ? "it is" : "they are", o->stack_size);
+            count == 1 ? "it is" : "they are");
 }
 
 static void say_discarded(uint64_t count)
@@ -271,7 +271,7 @@ void wndl_record_say_summary(const struct wndl_record_options *options,
     if (options->heap)
         wndl_heap_say_summary(result);
     say_stops(&t->stops);
-    say_cut(options, t->cut);
+    say_cut(t->cut);
     wndl_record_say_modules(result, options->verbose);
     wndl_record_tables_say(result, other <= 0 && result->left == 0);
     say_kept_tables(result->trouble_with_kept);

@@ -94,7 +94,8 @@ static bool check(const struct wndl_record_options *o, char *problem)
                "auto, outside or stop only";
     else if (o->no_children)
         what = "--no-children is of no use with --pid and --tree";
-    else if (o->stack_size < STACK_MIN || o->stack_size > WNDL_ATTACH_STACK_MAX)
+    else if (o->stack_size != 0 && (o->stack_size < STACK_MIN ||
+                                       o->stack_size > WNDL_ATTACH_STACK_MAX))
         what = "--stack-size takes 1024 to 65016 bytes";
     if (what != NULL)
         snprintf(problem, WNDL_PROBLEM_SIZE, "%s", what);

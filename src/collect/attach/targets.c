@@ -223,6 +223,7 @@ bool wndl_attach_targets_counts(
         return target == NULL;
     const struct wndl_attach_owner old = *owner;
     const bool are_two = old.target != 0 && old.target != *target &&
+                         old.time > t->anew &&
                          sample->time < old.time + TOGETHER * t->event.interval;
     if (are_two)
         close_target(t, old.target < *target ? *target : old.target);

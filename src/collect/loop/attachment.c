@@ -272,6 +272,47 @@ static void take_record(void *context, const struct wndl_attach_record *record)
         wndl_collector_process_record(entry->process, record);
 }
 
+static bool is_sampled(const struct wndl_process_entry *entry)
+{
+    return entry->process != NULL && !entry->process->gone &&
+           entry->process->attached != NULL;
+}
+
+/* All processes get new events: the size of a copy is one's for good. */
+static void open_anew(struct wndl_attachment *a)
+{
+    struct wndl_error err = {0};
+    struct wndl_attach_targets *t = &a->attach.targets;
+    const struct wndl_process_entry *first = a->processes->first;
+    for (const struct wndl_process_entry *l = first; l != NULL; l = l->next) {
+        if (is_sampled(l))
+            wndl_attach_targets_release(t, l->pid);
+    }
+    t->anew = wndl_clock_monotonic_ns();
+    for (const struct wndl_process_entry *l = first; l != NULL; l = l->next) {
+        if (is_sampled(l))
+            (void)wndl_attach_add(&a->attach, l->pid);
+    }
+    if (t->event.has_children)
+        (void)open_descendants(a, &err);
+}
+
+/* Doubles what samples copy, if that has been too little some times. */
+static void grow_copies(struct wndl_attachment *a)
+{
+    enum { OFTEN = 8 };
+    struct wndl_attach_event *event = &a->attach.targets.event;
+    const uint64_t cut = a->settings.walks->cut;
+    if (!a->is_open || !a->run->request.stack_grows || cut < a->cut + OFTEN ||
+        event->stack_size >= WNDL_ATTACH_STACK_MAX)
+        return;
+    a->cut = cut;
+    event->stack_size = event->stack_size > WNDL_ATTACH_STACK_MAX / 2
+                            ? WNDL_ATTACH_STACK_MAX
+                            : 2 * event->stack_size;
+    open_anew(a);
+}
+
 uint64_t wndl_attachment_turn(struct wndl_attachment *a, uint64_t now)
 {
     const struct wndl_stopping_sink sink = {take_record, a};
@@ -287,6 +328,8 @@ void wndl_attachment_take(struct wndl_attachment *a, bool last)
     if (a->is_open)
         wndl_attach_take(&a->attach, last, take_record, a);
     a->run->totals.cut = a->settings.walks->cut;
+    if (!last)
+        grow_copies(a);
     for (struct wndl_process_entry *l = a->processes->first; l != NULL;
          l = l->next) {
         if (l->process != NULL)

@@ -20,6 +20,7 @@ struct wndl_attachment {
     struct wndl_source on_ring;
     struct wndl_arena arena;
     struct wndl_vec pids; /* pid_t, of those that run when it begins */
+    uint64_t cut;         /* truncated stacks when copies last grew */
     bool is_open;         /* there are perf events */
     bool is_refused;      /* there can be none */
 };

@@ -28,6 +28,7 @@ struct wndl_collector_request {
     size_t pid_count;
     char **meanwhile;    /* a command, at whose end that ends; NULL: none */
     uint32_t stack_size; /* bytes of their stacks that samples copy */
+    bool stack_grows;    /* more once stacks have been longer */
     const char *file;    /* pattern: %p pid, %n program, %h host */
     const char *runtime; /* path of the preload object */
     uint64_t interval;   /* ns */

@@ -193,6 +193,50 @@ for option in -p --tree; do
         END { exit bad }' dump || fail "more time than there was: $(cat dump)"
 done
 
+# ---- stacks that change, and are longer than the copies at first
+
+cat >deep.c <<'C'
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DEPTH = 40 };
+
+/* 1 KiB a call. */
+__attribute__((noinline)) static int descend(int depth, unsigned seed)
+{
+    volatile char room[960];
+    room[seed % sizeof room] = (char)seed;
+    if (depth == 0) {
+        for (volatile int i = 0; i < 2000; i++)
+            ;
+        return room[seed % sizeof room];
+    }
+    return descend(depth - 1, seed * 3 + 1) + room[0];
+}
+
+int main(void)
+{
+    int sum = 0;
+    printf("ready %d\n", (int)getpid());
+    fflush(stdout);
+    for (unsigned i = 0; i < 2000000000; i++)
+        sum += descend(DEPTH, i);
+    return sum == 1;
+}
+C
+cc -g -O1 -fno-optimize-sibling-calls -o deep deep.c
+start ./deep
+record 0 -p "$pid" -d 2
+complete_above 80
+at_least 8 "$(awk '$1 == "end" && $2 == 1 { print $3 }' dump)" "truncated stacks"
+record 0 -p "$pid" -d 1 --stack-size 16K
+awk '$1 == "end" && $2 == 0 { whole = $3 } $1 == "end" && $2 != 0 { cut += $3 }
+    END { exit !(cut > whole) }' dump || fail "the copy has grown: $(cat dump)"
+grep -q 'ask for more with --stack-size' said || fail "$(cat said)"
+kill -KILL "$target"
+finish
+
 # ---- without perf events: running threads are stopped for a moment
 
 start ./threads
