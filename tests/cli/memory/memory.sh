@@ -3,6 +3,7 @@
 # memory.sh WINDLASS INCLUDE: a program that runs by itself is asked for its
 # memory reports, with good and bad reporters.
 set -eu
+exec 3>&- # it may be open here
 . "$(dirname "$0")/../../lib/have.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 windlass=$(realpath "$1")
