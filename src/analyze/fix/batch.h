@@ -30,6 +30,7 @@ struct wndl_fix {
     struct wndl_fix_modules modules;
     struct wndl_frame_images images; /* of the text */
     struct wndl_buf path;            /* scratch: a path without escapes */
+    struct wndl_buf plain;           /* scratch: text without controls */
     bool interrupted;                /* by a signal; for the next glibc frame */
 };
 
