@@ -88,7 +88,7 @@ void wndl_fix_write_frame(const struct wndl_fix *fix, struct wndl_bytes text,
     const struct wndl_fix_frame *frame, struct wndl_buf *out);
 
 /* The same for the inlined frame `index`; 0 is the innermost. */
-void wndl_fix_write_inlined(const struct wndl_fix *fix,
+void wndl_fix_write_inlined(const struct wndl_fix *fix, struct wndl_bytes text,
     const struct wndl_fix_frame *frame, size_t index, struct wndl_buf *out);
 
 #endif

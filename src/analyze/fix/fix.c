@@ -67,7 +67,7 @@ static void copy_text(
 
 /*
  * A JSON string cannot have another line: inlined frames come before their
- * frame, each ended by an escaped line end.
+ * frame, each ended by an escaped line end. Objects of Apple's are a list.
  */
 static void write_escaped_inlines(const struct wndl_fix *fix,
     struct wndl_bytes text, const struct wndl_fix_frame *frame,
@@ -78,8 +78,8 @@ static void write_escaped_inlines(const struct wndl_fix *fix,
     while (frame->text.form == WNDL_FRAME_BRACKETED && text.data[number] != '#')
         number--;
     for (size_t i = 0; i < wndl_fix_inlined(frame); i++) {
-        wndl_fix_write_inlined(fix, frame, i, out);
-        wndl_buf_text(out, "\\n");
+        wndl_fix_write_inlined(fix, text, frame, i, out);
+        wndl_buf_text(out, frame->text.form == WNDL_FRAME_IPS ? "},{" : "\\n");
         copy_text(out, text, number, start);
     }
 }
@@ -105,7 +105,7 @@ static void write_inlined_lines(const struct wndl_fix *fix,
                         : wndl_fix_frame_at(batch, k + 1)->text.start;
         for (size_t i = 0; i < wndl_fix_inlined(frame); i++) {
             copy_text(out, text, from, frame->text.start);
-            wndl_fix_write_inlined(fix, frame, i, out);
+            wndl_fix_write_inlined(fix, text, frame, i, out);
             copy_text(out, text, frame->text.end, to);
             if (to == frame->text.end || text.data[to - 1] != '\n')
                 wndl_buf_byte(out, '\n');

@@ -5,6 +5,7 @@
 #include "base/lines.h"
 #include "base/search.h"
 #include "base/text.h"
+#include "in/frame_text/ips.h"
 #include "in/frame_text/text.h"
 
 #include <stdlib.h>
@@ -388,6 +389,29 @@ static bool read_markup(
     return true;
 }
 
+/* ---- lists of images in JSON */
+
+/* Each list is a table, in which the number of an image is its address. */
+static bool read_lists(struct wndl_frame_images *images, struct wndl_bytes text)
+{
+    const uint8_t *list = wndl_frame_next_ips_list(text, text.data);
+    while (list != NULL) {
+        size_t at = (size_t)(list - text.data);
+        struct wndl_bytes rest = after(text, at);
+        struct wndl_frame_image image;
+        images->continues = false;
+        for (uint64_t i = 0; wndl_frame_next_ips_image(&rest, &image); i++) {
+            image.start = i;
+            image.end = i + 1;
+            if (!add_row(images, &image, at))
+                return false;
+        }
+        list = wndl_frame_next_ips_list(text, rest.data);
+    }
+    images->continues = false;
+    return true;
+}
+
 /* ---- between pieces */
 
 static bool copy_all(struct wndl_frame_images *to,
@@ -476,8 +500,14 @@ bool wndl_frame_images_read(
 {
     if (!keep_last(images))
         return false;
-    bool read = wndl_frame_has_markup(text) ? read_markup(images, text)
-                                            : read_lines(images, text);
+    bool read;
+    if (wndl_frame_has_markup(text))
+        read = read_markup(images, text);
+    else if (text.size != 0 &&
+             wndl_frame_next_ips_list(text, text.data) != NULL)
+        read = read_lists(images, text);
+    else
+        read = read_lines(images, text);
     for (size_t i = 0; i < images->tables.len && read; i++)
         read = finish_table(images, i);
     return read;
@@ -513,6 +543,15 @@ const struct wndl_frame_image *wndl_frame_images_find(
     const struct wndl_frame_image *found =
         next == 0 ? NULL : find_in(images, next - 1, address);
     return found != NULL ? found : find_in(images, next, address);
+}
+
+const struct wndl_frame_image *wndl_frame_images_listed(
+    const struct wndl_frame_images *images, uint64_t number, size_t at)
+{
+    size_t next = tables_before(images, at);
+    if (next < images->tables.len)
+        return find_in(images, next, number);
+    return next == 0 ? NULL : find_in(images, next - 1, number);
 }
 
 static const struct wndl_frame_image *named_in(
