@@ -276,21 +276,6 @@ static bool add_row(struct wndl_frame_images *images,
     return copy_image(images, slot);
 }
 
-static bool read_lines(struct wndl_frame_images *images, struct wndl_bytes text)
-{
-    struct wndl_lines lines = wndl_lines_of(text);
-    struct wndl_bytes line;
-    while (wndl_lines_next(&lines, &line)) {
-        struct wndl_frame_image image;
-        size_t at = (size_t)(line.data - text.data);
-        if (!read_row(line, &image))
-            images->continues = false;
-        else if (!add_row(images, &image, at))
-            return false;
-    }
-    return true;
-}
-
 /* ---- markup */
 
 /* Takes the text up to the next ':' or the end of the element. */
@@ -367,11 +352,16 @@ static bool read_element(
     }
     if (take_text(&element, "module:"))
         return add_module(images, element);
-    return !take_text(&element, "mmap:") || add_mmap(images, element, at);
+    if (!take_text(&element, "mmap:"))
+        return true;
+    images->continues &= images->markup;
+    images->markup = true;
+    return add_mmap(images, element, at);
 }
 
+/* The elements of a line, which begins at `line` of the text. */
 static bool read_markup(
-    struct wndl_frame_images *images, struct wndl_bytes text)
+    struct wndl_frame_images *images, struct wndl_bytes text, size_t line)
 {
     enum { LONGEST = 8192 };
     const uint8_t *end = text.data + text.size;
@@ -383,9 +373,37 @@ static bool read_markup(
         if (close != NULL &&
             !read_element(images,
                 (struct wndl_bytes){from, (size_t)(close - from)},
-                (size_t)(at - text.data)))
+                line + (size_t)(at - text.data)))
             return false;
     }
+    return true;
+}
+
+/* ---- lines */
+
+/* Only a `reset` ends a table of markup; others end where no row is. */
+static bool read_line(
+    struct wndl_frame_images *images, struct wndl_bytes line, size_t at)
+{
+    struct wndl_frame_image image;
+    if (wndl_frame_has_markup(line))
+        return read_markup(images, line, at);
+    if (!read_row(line, &image)) {
+        images->continues &= images->markup;
+        return true;
+    }
+    images->continues &= !images->markup;
+    images->markup = false;
+    return add_row(images, &image, at);
+}
+
+static bool read_lines(struct wndl_frame_images *images, struct wndl_bytes text)
+{
+    struct wndl_lines lines = wndl_lines_of(text);
+    struct wndl_bytes line;
+    while (wndl_lines_next(&lines, &line))
+        if (!read_line(images, line, (size_t)(line.data - text.data)))
+            return false;
     return true;
 }
 
@@ -395,6 +413,7 @@ static bool read_markup(
 static bool read_lists(struct wndl_frame_images *images, struct wndl_bytes text)
 {
     const uint8_t *list = wndl_frame_next_ips_list(text, text.data);
+    images->markup = false;
     while (list != NULL) {
         size_t at = (size_t)(list - text.data);
         struct wndl_bytes rest = after(text, at);
@@ -437,6 +456,7 @@ static bool keep_last(struct wndl_frame_images *images)
         return true;
     wndl_frame_images_init(&kept, images->arena.mem);
     kept.continues = images->continues;
+    kept.markup = images->markup;
     if (images->tables.len != 0) {
         const struct wndl_frame_image_table *last =
             table_at(images, images->tables.len - 1);
@@ -500,14 +520,9 @@ bool wndl_frame_images_read(
 {
     if (!keep_last(images))
         return false;
-    bool read;
-    if (wndl_frame_has_markup(text))
-        read = read_markup(images, text);
-    else if (text.size != 0 &&
-             wndl_frame_next_ips_list(text, text.data) != NULL)
-        read = read_lists(images, text);
-    else
-        read = read_lines(images, text);
+    bool lists =
+        text.size != 0 && wndl_frame_next_ips_list(text, text.data) != NULL;
+    bool read = lists ? read_lists(images, text) : read_lines(images, text);
     for (size_t i = 0; i < images->tables.len && read; i++)
         read = finish_table(images, i);
     return read;

@@ -39,6 +39,7 @@ struct wndl_frame_images {
     struct wndl_vec modules; /* of the markup: images without addresses */
     struct wndl_map by_name; /* table and name of a file -> image + 1 */
     bool continues;          /* the last table may get more rows */
+    bool markup;             /* the last table is one of markup */
 };
 
 /* Makes it empty. Ends with wndl_frame_images_free. */

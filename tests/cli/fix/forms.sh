@@ -57,9 +57,17 @@ id=$(readelf -n app | sed -n 's/.*Build ID: //p')
 c=$work/program.c
 
 # check WHAT [OPTION...]: `in`, through fix, must be `wanted`, and nothing said.
+# It becomes a part of the long log at the end, as if of a job in a build.
 check() {
     what=$1
     shift
+    case " $* " in
+    *' -j '*) ;;
+    *)
+        { echo "---- $what" && cat in && echo; } >>job.in
+        { echo "---- $what" && cat wanted && echo; } >>job.wanted
+        ;;
+    esac
     "$windlass" fix "$@" in >out 2>err || echo "exit status $?" >>err
     if ! cmp -s wanted out || [ -s err ]; then
         echo "fix_forms: $what:"
@@ -391,7 +399,11 @@ cat >wanted <<END
 END
 check "kernel" --kernel linked -l lib
 cp in wanted
+cp job.in job.kept
 check "kernel, without --kernel"
+mv job.kept job.in
+head -n -$(($(wc -l <wanted) + 2)) job.wanted >job.kept
+mv job.kept job.wanted
 
 # Sanitizers: HWAddressSanitizer on Android, ThreadSanitizer, UBSan (written).
 cat >in <<END
@@ -451,6 +463,28 @@ done
 printf '\037' >in
 cp in wanted
 check "one byte that might begin gzip"
+
+# A log of all of them, of as many MB as $MIXED_LOG_MB says, with what compilers
+# print between them, in a pipe and in a file.
+mb=${MIXED_LOG_MB:-4}
+i=0
+while [ $i -lt 2000 ]; do
+    echo "[$i/2000] \033[32mBuilding\033[0m C object src/f$i.o: note: 0x$i of x"
+    i=$((i + 1))
+done >noise
+{ cat job.in noise; } >in
+{ cat job.wanted noise; } >wanted
+times=$((mb * 1000000 / $(wc -c <in) + 1))
+for part in in wanted; do
+    i=0
+    while [ $i -lt $times ]; do
+        cat $part
+        i=$((i + 1))
+    done >long.$part
+done
+mv long.in in
+mv long.wanted wanted
+check "a log of every form" --kernel linked -l lib
 
 # A binary that changed after the text.
 printf '#01: f[%s +%s]\n#01: f[%s +%s]\n' "$work/app" "$f" "$work/app" "$f" >in

@@ -266,6 +266,20 @@ static void markup_goes_on_from_piece_to_piece(void **state)
     }
     assert_image(wndl_frame_images_find(&im, 0x10f, 0), "/n", 8, "");
     wndl_frame_images_free(&im);
+    /* Other lines do not end it, but other tables do. */
+    static const char mixed[] =
+        "{{{module:0:/m:elf:}}}\n{{{mmap:0x100:0x10:load:0:rx:0x7}}}\n"
+        "text\n{{{mmap:0x200:0x10:load:0:rx:0x8}}}\n"
+        "1000-2000 r-xp 00003000 08:01 12      /a\n"
+        "{{{mmap:0x300:0x10:load:0:rx:0x9}}}\n";
+    wndl_frame_images_init(&im, wndl_mem_libc());
+    assert_true(wndl_frame_images_read(&im, bytes_of(mixed)));
+    assert_int_equal(im.tables.len, 3);
+    assert_image(wndl_frame_images_find(&im, 0x100, 60), "/m", 7, "");
+    assert_image(wndl_frame_images_find(&im, 0x200, 60), "/m", 8, "");
+    assert_image(wndl_frame_images_find(&im, 0x1000, 60), "/a", 0x3000, "");
+    assert_image(wndl_frame_images_find(&im, 0x300, sizeof mixed), "/m", 9, "");
+    wndl_frame_images_free(&im);
     assert_false(wndl_frame_has_markup(bytes_of("{{ { {{{x}}} {{{pc:0x1")));
     assert_true(wndl_frame_has_markup(bytes_of("a{{{{reset}}}")));
 }
