@@ -91,6 +91,7 @@ static void after_fork_in_child(void)
             wndl_raw_unmap(wndl_rt.shm, wndl_rt.shared_size);
         wndl_rt.shm = NULL;
         wndl_rt.pid = wndl_raw_getpid();
+        wndl_rt.loaded = 0;
         wndl_rt_jit_after_fork();
         wndl_rt_jit_lists_after_fork();
         wndl_rt_rules_forget();
@@ -138,6 +139,7 @@ __attribute__((constructor)) static void start(
         wndl_rt_heap_settle();
         return;
     }
+    wndl_rt.loaded = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     wndl_rt.vdso = getauxval(AT_SYSINFO_EHDR);
     wndl_rt.pid = wndl_raw_getpid();
     uint64_t mask = set_mask(WNDL_RT_ALL_SIGNALS, SIG_SETMASK);
