@@ -55,6 +55,7 @@ struct wndl_rt {
     bool with_locks;      /* mlock() and munlock() are allowed */
     bool with_events;     /* so are the calls on perf events */
     bool may_begin_alone; /* so are the calls of start/alone.c */
+    bool was_late;        /* it left before the answer; its forks ask anew */
     /* Address space of all threads' slots, most of it never used; or NULL. */
     _Atomic uintptr_t slots_start;
     size_t slots_size;

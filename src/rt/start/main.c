@@ -86,7 +86,7 @@ static void after_fork_in_child(void)
         return;
     (void)set_mask(WNDL_RT_ALL_SIGNALS, SIG_SETMASK);
     wndl_rt_heap_after_fork_in_child();
-    if (wndl_rt.shm != NULL || wndl_rt.signals != 0) {
+    if (wndl_rt.shm != NULL || wndl_rt.signals != 0 || wndl_rt.was_late) {
         if (wndl_rt.shm != NULL)
             wndl_raw_unmap(wndl_rt.shm, wndl_rt.shared_size);
         wndl_rt.shm = NULL;
@@ -146,7 +146,7 @@ __attribute__((constructor)) static void start(
     wndl_rt_unwind_tables_start(environment);
     wndl_rt_start(find_refusal(environment));
     wndl_rt_heap_settle();
-    if (wndl_rt.shm != NULL)
+    if (wndl_rt.shm != NULL || wndl_rt.was_late)
         (void)__register_atfork(before_fork, after_fork_in_parent,
             after_fork_in_child, &__dso_handle);
     wndl_rt_mask_remember(wndl_rt_signal_inherit(mask & wndl_rt.signals));
