@@ -27,6 +27,9 @@ struct wndl_process {
     uint64_t start, end;       /* ns since the recording's start */
     uint64_t age;              /* ns that it had run before `start` */
     uint8_t how_ended;         /* 0 not known, 1 exit, 2 exec */
+    /* CPU ns from exec() until our runtime was loaded, and from then, or from
+     * fork(), until the recording of it began; 0: not known */
+    uint64_t loading_cpu, starting_cpu;
 };
 
 struct wndl_thread {

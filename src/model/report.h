@@ -43,6 +43,9 @@ struct wndl_times {
     uint64_t unsampled_cpu;
     uint64_t blocked;
     uint64_t waiting; /* for a CPU */
+    /* Parts of `unsampled_cpu`, of all processes: from exec() until our runtime
+     * was loaded, and from then until the recording began */
+    uint64_t loading_cpu, starting_cpu;
 };
 
 /*

@@ -47,6 +47,7 @@ enum {
 #define WNDL_CHUNK_UNFO WNDL_CHUNK_TYPE('U', 'N', 'F', 'O')
 #define WNDL_CHUNK_PAUS WNDL_CHUNK_TYPE('P', 'A', 'U', 'S')
 #define WNDL_CHUNK_TITL WNDL_CHUNK_TYPE('T', 'I', 'T', 'L')
+#define WNDL_CHUNK_PCPU WNDL_CHUNK_TYPE('P', 'C', 'P', 'U')
 #define WNDL_CHUNK_UNWR WNDL_CHUNK_TYPE('U', 'N', 'W', 'R')
 #define WNDL_CHUNK_SIZE WNDL_CHUNK_TYPE('S', 'I', 'Z', 'E')
 #define WNDL_CHUNK_HEAP WNDL_CHUNK_TYPE('H', 'E', 'A', 'P')

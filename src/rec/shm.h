@@ -37,7 +37,7 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 13,
+    WNDL_SHM_VERSION = 14,
     WNDL_SHM_THREADS = 2048, /* at a time; rings of ended ones are reused */
     WNDL_SHM_MODULES = 3 * 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
@@ -205,6 +205,10 @@ struct wndl_shm {
     _Atomic uint64_t frames_by[8];
     /* Blocked calls that returned EINTR because of us. */
     _Atomic uint64_t interrupted_calls;
+    /* CPU ns that the first thread had used when the runtime was loaded and
+     * when the recording began, and that the calling one has used when it calls
+     * exec(). 0: not known, or at once after a fork. */
+    _Atomic uint64_t cpu_loaded, cpu_begun, cpu_left;
     /* The avma of the process's registry of generated code (windlass/jit.h); 0:
      * none. */
     _Atomic uint64_t jit;

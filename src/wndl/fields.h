@@ -62,6 +62,11 @@ enum {
     F(str, command)                                                            \
     F(later, age)
 
+#define WNDL_FIELDS_PCPU(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, loading)                                                           \
+    F(uleb, starting)
+
 #define WNDL_FIELDS_TITL(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, time)                                                              \
@@ -256,6 +261,7 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     R(meta_end, META_END)                                                      \
     R(proc, PROC)                                                              \
     R(titl, TITL)                                                              \
+    R(pcpu, PCPU)                                                              \
     R(pend, PEND)                                                              \
     R(loss, LOSS)                                                              \
     R(thrd, THRD)                                                              \

@@ -17,6 +17,7 @@ static enum wndl_status read_chunk(
         {WNDL_CHUNK_META, wndl_read_meta},
         {WNDL_CHUNK_PROC, wndl_read_proc},
         {WNDL_CHUNK_TITL, wndl_read_titl},
+        {WNDL_CHUNK_PCPU, wndl_read_pcpu},
         {WNDL_CHUNK_PEND, wndl_read_pend},
         {WNDL_CHUNK_THRD, wndl_read_thrd},
         {WNDL_CHUNK_IMAG, wndl_read_imag},

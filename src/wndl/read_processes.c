@@ -99,6 +99,18 @@ enum wndl_status wndl_read_titl(struct wndl_reader *r, struct wndl_cursor *c)
                : WNDL_NOMEM;
 }
 
+enum wndl_status wndl_read_pcpu(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct wndl_fields_pcpu pcpu = wndl_get_pcpu(c);
+    uint32_t index = wndl_reader_known(&r->processes, pcpu.process);
+    if (c->failed || index == WNDL_NO_INDEX)
+        return WNDL_MALFORMED;
+    struct wndl_process *process = wndl_vec_at(&r->p->processes, index);
+    process->loading_cpu = pcpu.loading;
+    process->starting_cpu = pcpu.starting;
+    return WNDL_OK;
+}
+
 static void add_loss(struct wndl_profile *p, uint64_t reason, uint64_t count)
 {
     bool named = reason > WNDL_LOST_DAMAGED && reason < WNDL_LOST_OTHER;

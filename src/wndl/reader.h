@@ -73,6 +73,7 @@ uint8_t wndl_reader_walk_end(uint64_t end);
 enum wndl_status wndl_read_meta(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_proc(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_titl(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_pcpu(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_pend(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_thrd(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_imag(struct wndl_reader *r, struct wndl_cursor *c);

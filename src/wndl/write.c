@@ -159,6 +159,20 @@ void wndl_recording_title(struct wndl_recording *r, uint32_t process,
     wndl_recording_finish(r, &chunk);
 }
 
+void wndl_recording_process_cpu(struct wndl_recording *r, uint32_t process,
+    uint64_t loading, uint64_t starting)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_pcpu fields = {
+        .process = process,
+        .loading = loading,
+        .starting = starting,
+    };
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_PCPU);
+    wndl_put_pcpu(&r->out, &fields);
+    wndl_recording_finish(r, &chunk);
+}
+
 void wndl_recording_thread(
     struct wndl_recording *r, const struct wndl_recording_thread *thread)
 {

@@ -61,6 +61,8 @@ struct wndl_recording_meta {
     uint64_t time_base, realtime;
 };
 
+#define WNDL_CPU_UNKNOWN UINT64_MAX
+
 struct wndl_recording_process {
     uint32_t index;
     uint32_t parent; /* index + 1; 0: none */
@@ -68,6 +70,8 @@ struct wndl_recording_process {
     uint32_t generation;
     uint64_t time; /* CLOCK_MONOTONIC ns, as all times here */
     uint64_t age;  /* ns that it had run before; 0: not known, or none */
+    /* CPU ns of the images before; WNDL_CPU_UNKNOWN. It is not written. */
+    uint64_t cpu;
     const char *executable;
     struct wndl_bytes command; /* NUL-separated arguments */
 };
@@ -118,6 +122,10 @@ void wndl_recording_mapping(
 /* Writes TITL: the process shows another command line. */
 void wndl_recording_title(struct wndl_recording *r, uint32_t process,
     uint64_t time, struct wndl_bytes command);
+
+/* Writes PCPU: CPU ns before the recording of a process began. */
+void wndl_recording_process_cpu(struct wndl_recording *r, uint32_t process,
+    uint64_t loading, uint64_t starting);
 
 /* Writes TEND. `cpu`: ns of thread CPU time that none of its samples has. */
 void wndl_recording_thread_end(

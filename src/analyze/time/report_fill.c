@@ -306,9 +306,21 @@ static void add_times(struct wndl_times *to, const struct wndl_times *times)
     to->waiting += times->waiting;
 }
 
+/* A selected part of the recording has none of it, as far as is known. */
+static void add_time_before(struct wndl_report *r)
+{
+    const struct wndl_profile *p = r->symbolized->profile;
+    const struct wndl_process *processes = p->processes.data;
+    for (size_t i = 0; i < p->processes.len && !p->is_selected; i++) {
+        r->times.loading_cpu += processes[i].loading_cpu;
+        r->times.starting_cpu += processes[i].starting_cpu;
+    }
+    r->times.unsampled_cpu += r->times.loading_cpu + r->times.starting_cpu;
+}
+
 /*
- * Time before the recording of a process began, and that of processes that were
- * not recorded, is known only as a part of the command's.
+ * The time of processes that were not recorded is known only as a part of the
+ * command's.
  */
 static void add_unrecorded(struct wndl_report *r)
 {
@@ -343,6 +355,7 @@ static bool sum_times(struct wndl_report *r)
         r->times_of_thread[i].unsampled_cpu = threads[i].unsampled_cpu;
         add_times(&r->times, &r->times_of_thread[i]);
     }
+    add_time_before(r);
     add_unrecorded(r);
     return true;
 }

@@ -145,6 +145,7 @@ static struct wndl_recording_process origin_of(
         origin.parent = wndl_processes_parent_named(all, pid, parent);
         return origin;
     }
+    origin.cpu = wndl_collector_process_cpu_left(before->process);
     origin.generation = before->process->generation + 1;
     origin.parent = before->process->index + 1;
     if (!before->process->gone)

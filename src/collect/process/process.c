@@ -234,6 +234,7 @@ static struct wndl_collector_process *new_process(
     p->totals = totals;
     p->pid = (pid_t)origin->pid;
     p->generation = origin->generation;
+    p->cpu_before = origin->cpu;
     p->index = totals->processes;
     p->pid_fd = -1;
     p->event_fd = -1;
@@ -330,6 +331,24 @@ static void sum_up(
     t->interrupted_calls += counted(p, &p->shm->interrupted_calls);
 }
 
+uint64_t wndl_collector_process_cpu_left(const struct wndl_collector_process *p)
+{
+    const uint64_t left = p->shm == NULL ? 0 : atomic_load(&p->shm->cpu_left);
+    return left == 0 ? WNDL_CPU_UNKNOWN : left;
+}
+
+/* Numbers that are not in order are not a runtime's: they are left out. */
+static void put_cpu_before(const struct wndl_collector_process *p)
+{
+    const uint64_t loaded = atomic_load(&p->shm->cpu_loaded);
+    const uint64_t begun = atomic_load(&p->shm->cpu_begun);
+    const uint64_t since = loaded > p->cpu_before ? loaded : p->cpu_before;
+    if (begun != 0 && p->cpu_before != WNDL_CPU_UNKNOWN && since <= begun &&
+        begun < WNDL_CPU_UNKNOWN / 2)
+        wndl_recording_process_cpu(
+            p->recording, p->index, since - p->cpu_before, begun - since);
+}
+
 void wndl_collector_process_end(
     struct wndl_collector_process *p, enum wndl_process_end how)
 {
@@ -339,6 +358,7 @@ void wndl_collector_process_end(
     if (p->shm != NULL) {
         atomic_store(&p->shm->stop, 1);
         wndl_collector_process_drain(p, true);
+        put_cpu_before(p);
         if (p->heap != NULL)
             wndl_collector_heap_end(p, how == WNDL_ENDED_UNKNOWN
                                            ? WNDL_SNAPSHOT_STOP

@@ -74,6 +74,7 @@ struct wndl_collector_process {
     uint64_t modified; /* ns */
     uint32_t index;
     uint32_t generation;
+    uint64_t cpu_before;   /* ns, of the images before; WNDL_CPU_UNKNOWN */
     uint32_t nodes;        /* number of nodes that are written */
     uint32_t module_count; /* rows of the module list */
     uint32_t modules_come; /* the block's count that was last handled */
@@ -180,6 +181,13 @@ void wndl_collector_process_pause(
  */
 void wndl_collector_process_debugged(
     struct wndl_collector_process *p, bool debugged);
+
+/*
+ * CPU ns of the thread that called exec(), until then; WNDL_CPU_UNKNOWN if it
+ * did so without our hooks.
+ */
+uint64_t wndl_collector_process_cpu_left(
+    const struct wndl_collector_process *p);
 
 /* Drains for the last time, announces the end and frees the block. */
 void wndl_collector_process_end(

@@ -113,6 +113,10 @@ static void put_samples(struct wndl_json *j)
         wndl_json_put_number(j, "command_cpu_ns", p->command_cpu);
     wndl_json_put_number(j, "cpu_ns", j->r->times.sampled_cpu);
     wndl_json_put_number(j, "unsampled_cpu_ns", j->r->times.unsampled_cpu);
+    if (j->r->times.loading_cpu != 0)
+        wndl_json_put_number(j, "loading_cpu_ns", j->r->times.loading_cpu);
+    if (j->r->times.starting_cpu != 0)
+        wndl_json_put_number(j, "starting_cpu_ns", j->r->times.starting_cpu);
     wndl_json_put_number(j, "overruns", j->r->quality.overruns);
     walk_ends(j, p->ends);
     put_lost_in(j);

@@ -265,6 +265,23 @@ static void put_quality(const struct wndl_text *t)
         wndl_text_number(p->discarded, kept));
 }
 
+/* Parts of the time in none of the samples, each in a row of its own. */
+static void time_before(const struct wndl_text *t)
+{
+    const struct wndl_times *times = &t->r->times;
+    char text[WNDL_NUMBER_SIZE];
+    if (times->loading_cpu != 0) {
+        wndl_text_label(t, "");
+        wndl_buf_printf(t->out, "%s of it in exec and dynamic linking\n",
+            wndl_text_time(times->loading_cpu, text));
+    }
+    if (times->starting_cpu != 0) {
+        wndl_text_label(t, "");
+        wndl_buf_printf(t->out, "%s of it before recording began\n",
+            wndl_text_time(times->starting_cpu, text));
+    }
+}
+
 static void cpu_time(const struct wndl_text *t)
 {
     const struct wndl_times *times = &t->r->times;
@@ -281,6 +298,7 @@ static void cpu_time(const struct wndl_text *t)
     wndl_text_label(t, "");
     wndl_buf_printf(t->out, "%s more is in none of the samples\n",
         wndl_text_time(times->unsampled_cpu, text));
+    time_before(t);
 }
 
 static void blocked_time(const struct wndl_text *t)

@@ -178,6 +178,8 @@ enum {
     "je 1f\n"                                                                  \
     "cmp $435, %edi\n" /* clone3 */                                            \
     "je 1f\n"                                                                  \
+    "cmp $13, %edi\n" /* rt_sigaction */                                       \
+    "je 4f\n"                                                                  \
     "cmp $157, %edi\n" /* prctl */                                             \
     "je 4f\n"                                                                  \
     "cmp $317, %edi\n" /* seccomp */                                           \

@@ -42,6 +42,7 @@ struct wndl_rt {
     struct wndl_shm_copy *copies; /* NULL: the block has none */
     const char *session; /* path of the socket, NULL when not recorded */
     uint64_t vdso;       /* avma of the vDSO's ELF header, 0 if none */
+    uint64_t loaded;     /* CPU ns at the start of this image; 0 in a fork */
     uint64_t interval;   /* ns */
     uint64_t signals;    /* of the engine: bits as in a sigset_t */
     uint64_t ignored;    /* of `signals`, those ignored at the start */
@@ -54,6 +55,7 @@ struct wndl_rt {
     bool with_locks;      /* mlock() and munlock() are allowed */
     bool with_events;     /* so are the calls on perf events */
     bool may_begin_alone; /* so are the calls of start/alone.c */
+    bool was_late;        /* it left before the answer; its forks ask anew */
     /* Address space of all threads' slots, most of it never used; or NULL. */
     _Atomic uintptr_t slots_start;
     size_t slots_size;

@@ -216,6 +216,8 @@ static void silence_event(void)
 void wndl_rt_engine_pause(void)
 {
     uint64_t ignored = wndl_rt_signal_ignored();
+    atomic_store(
+        &wndl_rt.shm->cpu_left, wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID));
     (void)set_mask(SIG_BLOCK, wndl_rt_mask_blocked());
     if ((ignored & wndl_rt_signal_bit(SIGTRAP)) != 0)
         set_plain(SIGTRAP, SIG_IGN);
@@ -227,6 +229,7 @@ void wndl_rt_engine_pause(void)
 
 void wndl_rt_engine_resume(void)
 {
+    atomic_store(&wndl_rt.shm->cpu_left, 0);
     if ((wndl_rt.signals & wndl_rt_signal_bit(SIGTRAP)) != 0)
         (void)install_handler(SIGTRAP);
     if ((wndl_rt.signals & wndl_rt_signal_bit(SIGPROF)) != 0)
@@ -395,8 +398,11 @@ static void read_settings(const struct wndl_go *go)
 static void begin_now(void)
 {
     struct wndl_rt_thread *t = wndl_rt_thread_find(wndl_raw_gettid());
-    if (t != NULL)
-        wndl_rt_thread_begin_now(t);
+    if (t == NULL)
+        return;
+    wndl_rt_thread_begin_now(t);
+    atomic_store(&wndl_rt.shm->cpu_loaded, wndl_rt.loaded);
+    atomic_store(&wndl_rt.shm->cpu_begun, t->last_cpu);
 }
 
 int wndl_rt_engine_start(const struct wndl_go *go, struct wndl_ready *ready)

@@ -86,11 +86,12 @@ static void after_fork_in_child(void)
         return;
     (void)set_mask(WNDL_RT_ALL_SIGNALS, SIG_SETMASK);
     wndl_rt_heap_after_fork_in_child();
-    if (wndl_rt.shm != NULL || wndl_rt.signals != 0) {
+    if (wndl_rt.shm != NULL || wndl_rt.signals != 0 || wndl_rt.was_late) {
         if (wndl_rt.shm != NULL)
             wndl_raw_unmap(wndl_rt.shm, wndl_rt.shared_size);
         wndl_rt.shm = NULL;
         wndl_rt.pid = wndl_raw_getpid();
+        wndl_rt.loaded = 0;
         wndl_rt_jit_after_fork();
         wndl_rt_jit_lists_after_fork();
         wndl_rt_rules_forget();
@@ -138,13 +139,14 @@ __attribute__((constructor)) static void start(
         wndl_rt_heap_settle();
         return;
     }
+    wndl_rt.loaded = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     wndl_rt.vdso = getauxval(AT_SYSINFO_EHDR);
     wndl_rt.pid = wndl_raw_getpid();
     uint64_t mask = set_mask(WNDL_RT_ALL_SIGNALS, SIG_SETMASK);
     wndl_rt_unwind_tables_start(environment);
     wndl_rt_start(find_refusal(environment));
     wndl_rt_heap_settle();
-    if (wndl_rt.shm != NULL)
+    if (wndl_rt.shm != NULL || wndl_rt.was_late)
         (void)__register_atfork(before_fork, after_fork_in_parent,
             after_fork_in_child, &__dso_handle);
     wndl_rt_mask_remember(wndl_rt_signal_inherit(mask & wndl_rt.signals));

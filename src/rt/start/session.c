@@ -344,6 +344,7 @@ static int wait_or_leave(int socket, struct wndl_go *go)
     const struct wndl_late late = {.refusal = WNDL_UNRECORDED_LATE};
     (void)set_patience(socket, SO_RCVTIMEO, LAST_PATIENCE);
     int memfd = receive_with(socket, go, sizeof *go, 0);
+    wndl_rt.was_late = memfd < 0;
     if (memfd < 0)
         (void)send_late(socket, &late, -1);
     return memfd;

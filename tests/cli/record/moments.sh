@@ -13,6 +13,11 @@ total() {
             if ($(i + 1) == name) { print int(time); exit }
         } }' report
 }
+# before loading|starting: the ms of CPU time in ./report.json.
+before() {
+    ns=$(sed -n "s/.*\"$1_cpu_ns\":\([0-9]*\).*/\1/p" report.json)
+    echo $((${ns:-0} / 1000000))
+}
 # at_most NUMBER COUNT WHAT
 at_most() {
     [ "$2" -le "$1" ] || fail "$2 $3, more than $1: $(cat report)"
@@ -36,6 +41,12 @@ for engine in $(engines); do
     set -- $(sed -n 's/.*"command_cpu_ns":\([0-9]*\),"cpu_ns":\([0-9]*\),"unsampled_cpu_ns":\([0-9]*\),.*/\1 \2 \3/p' report.json)
     [ "$1" -gt 400000000 ] && [ $(($2 + $3)) -ge "$1" ] ||
         fail "of $1 ns, $2 and $3 are reported by $engine: $(cat report)"
+    # The 200 ms of the image before are not in the time before.
+    at_most 150 "$(before loading)" "ms of linking by $engine"
+    grep -q 'of it in exec and dynamic linking' report ||
+        fail "$engine: no row for linking: $(cat report)"
+    grep -q 'of it before recording began' report ||
+        fail "$engine: no row for the start: $(cat report)"
 done
 
 # So is the time of processes that live for less.
@@ -43,3 +54,22 @@ record 0 -- sh -c 'i=0; while [ $i -lt 50 ]; do /bin/true; i=$((i + 1)); done'
 "$windlass" report r.wndl >report
 grep -q 'more is in none of the samples' report ||
     fail "short processes are missing: $(cat report)"
+
+# What the loader runs before us, which a constructor of the first library stands
+# for here, is time of dynamic linking, and in no function.
+have gcc || exit 0
+cat >slow.c <<'END'
+#include <time.h>
+__attribute__((constructor)) static void link_slowly(void)
+{
+    while (clock() < CLOCKS_PER_SEC / 10)
+        ;
+}
+END
+echo 'int main(void) { return 0; }' >quick.c
+gcc -O1 -shared -fPIC -Wl,-z,initfirst -o libslow.so slow.c
+gcc -O1 -o quick quick.c -Wl,--no-as-needed ./libslow.so
+record 0 -- ./quick
+"$windlass" report --json r.wndl >report.json
+at_least 90 "$(before loading)" "ms of linking"
+[ -z "$(total link_slowly)" ] || fail "linking has samples: $(cat report)"

@@ -73,3 +73,28 @@ while_stopped record 'rm "${WINDLASS_SESSION%/socket}/go"; '"$burn 200 0"
 grep -q "'burn' (process [0-9]*) could not be recorded: windlass did not answer in time\|^windlass: process [0-9]* could not be recorded: windlass did not answer in time" said ||
     fail "it is not named: $(cat said)"
 grep -q '^unfollowed [0-9]* 13 ' dump || fail "no reason"
+
+# What that one forks asks anew, once the recorder goes on.
+rm -f r.wndl dump there go end late on
+cat >late.sh <<END
+: >late
+until [ -e on ]; do sleep 0.05; done
+($loop)
+END
+"$windlass" record -o r.wndl -- setsid sh -c '
+    : >there
+    until [ -e go ]; do sleep 0.05; done
+    rm "${WINDLASS_SESSION%/socket}/go"
+    exec sh late.sh' 2>said &
+recorder=$!
+until_true "the command runs" test -e there
+kill -STOP $recorder
+: >go
+until_true "another image runs" test -e late
+kill -CONT $recorder
+: >on
+wait $recorder || fail "exit status $?: $(cat said)"
+"$recdump" r.wndl >dump
+grep -q '^unfollowed [0-9]* 13 ' dump || fail "it was not late: $(cat said)"
+awk '$1 == "process" && $8 ~ "sh$" && $7 >= 20 { n++ } END { exit n < 1 }' dump ||
+    fail "the fork of a process that was late is not recorded: $(cat said)"

@@ -325,6 +325,23 @@ static void make_told(struct fixture *f, const char *more, enum wndl_view view,
     write_text(f, layout);
 }
 
+static void head_has_rows_for_the_time_before(void **state)
+{
+    (void)state;
+    struct fixture f;
+    named_cook(&f.named, told, names);
+    struct wndl_process *process = wndl_vec_at(&f.named.profile.processes, 0);
+    process->loading_cpu = 20000000;
+    process->starting_cpu = 300000;
+    assert_true(wndl_report_fill(&f.report, &f.named.symbolized,
+        WNDL_BY_FUNCTION, WNDL_TIME_CPU, wndl_mem_libc()));
+    write_text(&f, &whole);
+    assert_has(&f, " 21.53 ms more is in none of the samples\n");
+    assert_has(&f, " 20 ms of it in exec and dynamic linking\n");
+    assert_has(&f, " 300 us of it before recording began\n");
+    clear(&f);
+}
+
 static void head_tells_of_gaps(void **state)
 {
     (void)state;
@@ -446,6 +463,7 @@ int main(void)
         cmocka_unit_test(times_have_a_fitting_unit),
         cmocka_unit_test(cells_have_four_digits),
         cmocka_unit_test(head_tells_of_gaps),
+        cmocka_unit_test(head_has_rows_for_the_time_before),
         cmocka_unit_test(ten_unfollowed_processes_are_listed),
         cmocka_unit_test(head_and_threads_fit_a_terminal_of_80_columns),
         cmocka_unit_test(columns_of_what_was_not_recorded_are_left_out),

@@ -221,6 +221,8 @@ static void numbers_that_cannot_be_lose_their_chunk(void **state)
     assert_int_equal(DAMAGE_OF(PROC, 1, 3, 1, 0, 0, 0, 0), 1); /* parent */
     assert_int_equal(DAMAGE_OF(PROC, huge - 1, 0, 1, 0, 0, 0, 0), 1);
     assert_int_equal(DAMAGE_OF(PROC, 1, 0, 1, 0, 0, huge), 1); /* text size */
+    assert_int_equal(DAMAGE_OF(PCPU, 1, 0, 0), 1);
+    assert_int_equal(DAMAGE_OF(PCPU, 0, huge), 1); /* cut */
     assert_int_equal(DAMAGE_OF(PEND, 1, 0, 1, 0), 1);
     assert_int_equal(DAMAGE_OF(PEND, 0, 0, 1, huge), 1);
     assert_int_equal(DAMAGE_OF(THRD, 1, 1, 1, 0, 0), 1); /* process */

@@ -130,6 +130,17 @@ static void process_is_what_was_written(void **state)
     assert_int_equal(profile.lost[1], 5);
 }
 
+static void process_has_its_time_before_the_recording(void **state)
+{
+    (void)state;
+    write_process(recording.time_base);
+    wndl_recording_process_cpu(&recording, 0, UINT64_C(1) << 40, 7);
+    close_and_read();
+    const struct wndl_process *p = wndl_vec_at(&profile.processes, 0);
+    assert_int_equal(p->loading_cpu, UINT64_C(1) << 40);
+    assert_int_equal(p->starting_cpu, 7);
+}
+
 static void title_replaces_the_command(void **state)
 {
     (void)state;
@@ -312,6 +323,7 @@ int main(void)
         TEST(empty_recording_has_its_command_and_its_end),
         TEST(recording_without_an_end_is_not_finished),
         TEST(process_is_what_was_written),
+        TEST(process_has_its_time_before_the_recording),
         TEST(title_replaces_the_command),
         TEST(thread_is_what_was_written),
         TEST(time_before_the_start_is_the_start),
