@@ -246,14 +246,20 @@ static inline void wndl_memory_begin(
                                "\"reports\": [");
 }
 
+/* Private: ends it. */
+static inline void wndl_memory_close(struct wndl_memory_sink *sink)
+{
+    wndl_memory_put_text(sink, "\n]\n}\n");
+    wndl_memory_flush(sink);
+}
+
 /* Private: ends it, and leaves its totals in the memory event log. */
 static inline void wndl_memory_end(struct wndl_memory_sink *sink)
 {
     static struct wndl_memlog_type type = {"memory report", WNDL_MEMLOG_REPORT,
         0, {{"heap allocated", "bytes"}, {"heap reported", "bytes"}}, {0, 0}};
     const int64_t numbers[] = {sink->resident, sink->allocated, sink->heap};
-    wndl_memory_put_text(sink, "\n]\n}\n");
-    wndl_memory_flush(sink);
+    wndl_memory_close(sink);
     wndl_memlog_append(&type, numbers, 3);
 }
 

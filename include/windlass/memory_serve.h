@@ -17,14 +17,16 @@
 
 #include <sys/time.h>
 #include <sys/un.h>
-#include <windlass/memory_self.h>
-#include <windlass/memory_state.h>
+#include <windlass/memory_copy.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 enum { WNDL_MEMORY_NAMES = 8, WNDL_MEMORY_STACK_SIZE = 512 * 1024 };
+
+/* Private: wishes of one who asks. */
+enum { WNDL_MEMORY_BUILT_IN = 1, WNDL_MEMORY_IN_COPY = 2 };
 
 /* Private: of glibc; a library with such a function stays loaded. */
 extern int wndl_memory_at_thread_exit(void (*run)(void *), void *data,
@@ -177,9 +179,9 @@ static inline int wndl_memory_is_friend(int fd)
                peer.user == (uint32_t)wndl_memlog_call(SYS_geteuid));
 }
 
-/* Private: reads "windlass-memory 1 FIRST MS\n", for at most a second. */
+/* Private: reads "windlass-memory 1 WISHES MS\n", for at most a second. */
 static inline int wndl_memory_read_question(
-    int fd, uint64_t *is_first, uint64_t *ms)
+    int fd, uint64_t *wishes, uint64_t *ms)
 {
     static const char head[] = "windlass-memory 1 ";
     const size_t head_size = sizeof head - 1;
@@ -199,7 +201,7 @@ static inline int wndl_memory_read_question(
     text[size] = '\0';
     if (strncmp(text, head, head_size) != 0)
         return 0;
-    at = wndl_memory_parse(text + head_size, 10, is_first);
+    at = wndl_memory_parse(text + head_size, 10, wishes);
     at = wndl_memory_parse(*at == ' ' ? at + 1 : at, 10, ms);
     *ms = *ms > 3600000 ? 3600000 : *ms;
     return *at == '\n';
@@ -209,15 +211,19 @@ static inline int wndl_memory_read_question(
 static inline void wndl_memory_receive(int fd)
 {
     struct timeval longest; /* for one who does not read */
-    uint64_t is_first = 0;
+    uint64_t wishes = 0;
     uint64_t ms = 0;
     longest.tv_sec = 5;
     longest.tv_usec = 0;
     (void)setsockopt(
         fd, SOL_SOCKET, SO_SNDTIMEO, &longest, (socklen_t)sizeof longest);
-    if (wndl_memory_is_friend(fd) &&
-        wndl_memory_read_question(fd, &is_first, &ms))
-        wndl_memory_answer(fd, is_first != 0, ms);
+    if (!wndl_memory_is_friend(fd) ||
+        !wndl_memory_read_question(fd, &wishes, &ms))
+        wishes = 0; /* nothing is answered */
+    else if ((wishes & WNDL_MEMORY_IN_COPY) != 0)
+        wndl_memory_answer_in_copy(fd, (wishes & WNDL_MEMORY_BUILT_IN) != 0);
+    else
+        wndl_memory_answer(fd, (wishes & WNDL_MEMORY_BUILT_IN) != 0, ms);
     wndl_memlog_call(SYS_close, (long)fd);
 }
 

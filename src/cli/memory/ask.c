@@ -22,6 +22,9 @@
 
 enum { NAMES = 8, WINDOW = 64 << 10 };
 
+/* Wishes of a question. */
+enum { BUILT_IN = 1, IN_COPY = 2 };
+
 /* A talk with a process. */
 struct talk {
     struct wndl_memory_reports *reports;
@@ -31,7 +34,7 @@ struct talk {
     int fd;
     unsigned answers;
     uint64_t received; /* bytes of this answer */
-    bool is_late;
+    bool is_late, in_copy;
     uint8_t window[WINDOW];
 };
 
@@ -152,7 +155,8 @@ static bool put_question(const struct talk *t)
 {
     char text[64];
     const int size = snprintf(text, sizeof text, "windlass-memory 1 %d %d\n",
-        t->answers == 1, milliseconds_left(t) * 3 / 4);
+        (t->answers == 1 ? BUILT_IN : 0) | (t->in_copy ? IN_COPY : 0),
+        milliseconds_left(t) * 3 / 4);
     return send(t->fd, text, (size_t)size, MSG_NOSIGNAL) == size;
 }
 
@@ -182,7 +186,8 @@ static void say_failure(const struct talk *t, const struct wndl_error *err)
                        "may ask",
             (int)t->pid);
     else if (err->status == WNDL_TRUNCATED && has_reporter)
-        say_reporter(t, "ended the process, or the answer");
+        say_reporter(t, t->in_copy ? "ended the copy of the process"
+                                   : "ended the process, or the answer");
     else
         wndl_cli_fail(err);
 }
@@ -214,8 +219,8 @@ static void say_nobody(pid_t pid)
             (int)pid);
 }
 
-bool wndl_memory_ask(
-    struct wndl_memory_reports *reports, pid_t pid, double timeout)
+bool wndl_memory_ask(struct wndl_memory_reports *reports, pid_t pid,
+    double timeout, bool in_copy)
 {
     const unsigned long number = own_number(pid);
     struct talk *t = malloc(sizeof *t);
@@ -230,6 +235,7 @@ bool wndl_memory_ask(
     t->end = wndl_clock_monotonic_ns() + (uint64_t)(timeout * 1e9);
     t->answers = 0;
     t->is_late = false;
+    t->in_copy = in_copy;
     for (unsigned name = 0; name < NAMES && fine; name++) {
         t->fd = connect_to(t, number, name);
         if (t->fd < 0)

@@ -11,11 +11,11 @@
 #include <sys/types.h>
 
 /*
- * Adds the reports of process `pid`, as far as they come within `timeout`
- * seconds. False: said on stderr which process or reporter did not answer, or
- * why.
+ * Adds the reports of process `pid`, or of a copy of it (`in_copy`), as far as
+ * they come within `timeout` seconds. False: said on stderr which process or
+ * reporter did not answer, or why.
  */
-bool wndl_memory_ask(
-    struct wndl_memory_reports *reports, pid_t pid, double timeout);
+bool wndl_memory_ask(struct wndl_memory_reports *reports, pid_t pid,
+    double timeout, bool in_copy);
 
 #endif

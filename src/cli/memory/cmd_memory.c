@@ -22,6 +22,7 @@ struct memory_options {
     bool verbose;
     bool json;
     bool anonymize;
+    bool in_copy;
     bool no_pager;
 };
 
@@ -44,6 +45,9 @@ static const struct wndl_option option_table[] = {
     {0, "timeout", "SECONDS", NULL, "5", NULL,
         "wait for the answer of a process for SECONDS at most", WNDL_OPT_REAL,
         offsetof(struct memory_options, timeout)},
+    {0, "in-copy", NULL, NULL, NULL, NULL,
+        "run the reporters in a copy of the process, which may crash or hang",
+        WNDL_OPT_FLAG, offsetof(struct memory_options, in_copy)},
     {0, "every", "SECONDS", NULL, NULL, NULL,
         "ask again every SECONDS, until a process has ended", WNDL_OPT_REAL,
         offsetof(struct memory_options, every)},
@@ -123,7 +127,7 @@ static bool read_all(struct wndl_memory_reports *reports,
         const char *text = operands.texts[i];
         const pid_t pid = pid_of(text);
         fine &= *text != '\0' && pid != 0
-                    ? wndl_memory_ask(reports, pid, o->timeout)
+                    ? wndl_memory_ask(reports, pid, o->timeout, o->in_copy)
                     : read_file(reports, text, operands.count == 1);
     }
     note_missing(reports);

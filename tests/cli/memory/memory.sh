@@ -161,9 +161,35 @@ status=0
 wait "$pid" || status=$?
 [ "$status" -eq 139 ] || fail "not SIGSEGV: $status"
 
+# The same in a copy, as often as one likes: the process goes on.
+start ./program never
+for i in 1 2; do
+    ask_in_vain --in-copy --timeout 2 --flat "$pid"
+    grep -q "process $pid: its reporter 'never' did not return within 2 s" err ||
+        fail "in a copy: never returns, and is not named"
+    grep -q ' explicit/table/blocks$' out || fail "in a copy: the one before it"
+done
+until [ -z "$(cat "/proc/$pid/task/"*/children)" ]; do
+    sleep 0.1
+done
+kill -0 "$pid" || fail "in a copy: it is gone"
+exec 3>&- 4<&-
+wait "$pid" || fail "in a copy: status $?"
+start ./program fault
+ask_in_vain --in-copy --flat "$pid"
+grep -q "its reporter 'fault' ended the copy of the process" err ||
+    fail "in a copy: a fault, and it is not named"
+stop
+start ./program not
+ask --in-copy --flat "$pid"
+grep -q ' 0  main thread$' out || fail "in a copy: what is polled"
+grep -q ' explicit/table/blocks$' out || fail "in a copy: the rest"
+grep -q ' resident$' out || fail "in a copy: what is built in"
+stop
+
 # Registered and unregistered while it is asked.
 start ./program again
-for i in 1 2 3 4 5 6 7 8 9 10; do
+for i in 1 2 3 4 5; do
     ask "$pid"
 done
 stop

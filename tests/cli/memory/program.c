@@ -116,6 +116,7 @@ static void unregister_again_and_again(void)
         memset(blocks, 0xff, BLOCKS / 2 * sizeof *blocks); /* not run now */
         memset(blocks, 0, BLOCKS * sizeof *blocks);
         wndl_memory_register(&table);
+        usleep(1000); /* others want a processor, too */
     }
 }
 
