@@ -238,20 +238,52 @@ uint64_t wndl_json_read_u64(struct wndl_json_reader *r)
     return r->status == WNDL_OK ? value : 0;
 }
 
-bool wndl_json_read_null(struct wndl_json_reader *r)
+int64_t wndl_json_read_i64(struct wndl_json_reader *r)
 {
-    static const char text[] = "null";
-    if (wndl_json_peek(r) != 'n')
+    const uint64_t most = INT64_MAX;
+    const bool negative = wndl_json_peek(r) == '-';
+    const uint64_t start = wndl_json_offset(r);
+    if (negative)
+        r->next++;
+    const bool digit = !at_end(r) && *r->next >= '0' && *r->next <= '9';
+    const uint64_t value = digit ? wndl_json_read_u64(r) : 0;
+    if (!digit || value > most + negative)
+        wndl_json_fail_at(r, WNDL_MALFORMED, start,
+            "a whole number of 64 bits is expected here");
+    return r->status != WNDL_OK ? 0
+           : negative           ? (int64_t)(0 - value)
+                                : (int64_t)value;
+}
+
+/* Consumes `word`, and nothing else, if its first letter is next. */
+static bool take_word(
+    struct wndl_json_reader *r, const char *word, const char *what)
+{
+    if (wndl_json_peek(r) != (uint8_t)word[0])
         return false;
-    uint64_t start = wndl_json_offset(r);
+    const uint64_t start = wndl_json_offset(r);
+    const size_t size = strlen(word);
     size_t taken = 0;
     for (; !at_end(r) && is_of_word(*r->next); r->next++, taken++)
-        if (taken >= 4 || *r->next != (uint8_t)text[taken])
+        if (taken >= size || *r->next != (uint8_t)word[taken])
             break;
-    if (taken != 4 && r->status == WNDL_OK)
-        wndl_json_fail_at(
-            r, WNDL_MALFORMED, start, "neither a string nor null");
+    if (taken != size && r->status == WNDL_OK)
+        wndl_json_fail_at(r, WNDL_MALFORMED, start, what);
     return r->status == WNDL_OK;
+}
+
+bool wndl_json_read_truth(struct wndl_json_reader *r)
+{
+    static const char what[] = "true or false is expected here";
+    const bool is_true = take_word(r, "true", what);
+    if (!is_true && !take_word(r, "false", what))
+        wndl_json_fail(r, WNDL_MALFORMED, what);
+    return is_true;
+}
+
+bool wndl_json_read_null(struct wndl_json_reader *r)
+{
+    return take_word(r, "null", "neither a string nor null");
 }
 
 /* The open brackets, a bit each: 1 for '{'. */

@@ -82,6 +82,12 @@ struct wndl_bytes wndl_json_read_key(struct wndl_json_reader *r);
 /* Reads a whole number from 0 to 2^64 - 1. */
 uint64_t wndl_json_read_u64(struct wndl_json_reader *r);
 
+/* Reads a whole number from -2^63 to 2^63 - 1. */
+int64_t wndl_json_read_i64(struct wndl_json_reader *r);
+
+/* Reads "true" or "false". */
+bool wndl_json_read_truth(struct wndl_json_reader *r);
+
 /* Consumes "null" if that is next. */
 bool wndl_json_read_null(struct wndl_json_reader *r);
 

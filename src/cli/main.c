@@ -47,6 +47,7 @@ static const struct wndl_command *const commands[] = {
     &wndl_cmd_view,
     &wndl_cmd_ls,
     &wndl_cmd_memlog,
+    &wndl_cmd_memory,
     &wndl_cmd_export,
     &wndl_cmd_merge,
     &wndl_cmd_push,

@@ -2,7 +2,7 @@
 #include "in/dmd_json.h"
 
 #include "base/json_read.h"
-#include "in/dmd_json_source.h"
+#include "in/core/json_source.h"
 
 #include <string.h>
 
@@ -368,7 +368,7 @@ static void read_file(struct reading *in)
 }
 
 /* Data that is needed only while reading is in `arena`. */
-static enum wndl_status read_source(struct wndl_dmd_source *source,
+static enum wndl_status read_source(struct wndl_json_source *source,
     struct wndl_arena *arena, struct wndl_dmd_file *dmd, struct wndl_error *err)
 {
     struct reading in = {.dmd = dmd};
@@ -377,7 +377,7 @@ static enum wndl_status read_source(struct wndl_dmd_source *source,
         !wndl_intern_init(&in.frame_ids, arena))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     wndl_json_begin(
-        &in.json, wndl_dmd_source_more, source, dmd->arena.mem, err);
+        &in.json, wndl_json_source_more, source, dmd->arena.mem, err);
     read_file(&in);
     wndl_json_end(&in.json);
     return in.json.status;
@@ -386,7 +386,7 @@ static enum wndl_status read_source(struct wndl_dmd_source *source,
 enum wndl_status wndl_dmd_json_read(struct wndl_bytes file,
     struct wndl_mem *mem, struct wndl_dmd_file *dmd, struct wndl_error *err)
 {
-    struct wndl_dmd_source source;
+    struct wndl_json_source source;
     struct wndl_arena arena;
     *dmd = (struct wndl_dmd_file){.mode = WNDL_HEAP_MODE_LIVE};
     wndl_arena_init(&dmd->arena, mem);
@@ -395,12 +395,12 @@ enum wndl_status wndl_dmd_json_read(struct wndl_bytes file,
     wndl_vec_init(&dmd->frame_of, &dmd->arena, sizeof(uint32_t));
     wndl_vec_init(&dmd->frames, &dmd->arena, sizeof(struct wndl_bytes));
     wndl_arena_init(&arena, mem);
-    enum wndl_status status = wndl_dmd_source_open(&source, file, mem);
+    enum wndl_status status = wndl_json_source_open(&source, file, mem);
     if (status == WNDL_OK)
         status = read_source(&source, &arena, dmd, err);
     else
         wndl_fail(err, status, "out of memory");
-    wndl_dmd_source_close(&source);
+    wndl_json_source_close(&source);
     wndl_arena_free(&arena);
     return status;
 }

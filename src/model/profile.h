@@ -123,7 +123,8 @@ enum wndl_sampler {
     WNDL_SAMPLER_OUTSIDE = 4,
     WNDL_SAMPLER_COUNTED = 5, /* instructions, under Valgrind: 1 ns each */
     WNDL_SAMPLER_COPIES = 6,  /* perf events with copies of stacks */
-    WNDL_SAMPLERS = 7,
+    WNDL_SAMPLER_STOPS = 7,   /* of each running thread */
+    WNDL_SAMPLERS = 8,
 };
 
 /* Reasons why samples are missing: docs/formats/wndl.md, PEND. */

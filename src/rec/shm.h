@@ -98,6 +98,7 @@ enum wndl_engine {
     WNDL_ENGINE_COUNTED = 5, /* vmprof's: nothing of rt runs */
     WNDL_ENGINE_COPIES = 6,  /* perf events with copies of stacks, which the
                               * collector walks: nothing of rt runs */
+    WNDL_ENGINE_STOP = 7,    /* the collector stops each running thread */
 };
 
 /* The ways in which a walk may find a caller. */

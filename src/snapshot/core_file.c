@@ -2,7 +2,7 @@
 #include "snapshot/core_file.h"
 
 #include "base/search.h"
-#include "snapshot/regs.h"
+#include "collect/stop/regs.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -5,7 +5,8 @@
  * A blocked thread is not stopped: that would end calls such as epoll_wait()
  * early. Its place is in /proc, its stack is copied, and the copy counts if the
  * thread has not run meanwhile. A running thread is stopped while its registers
- * and its stack are copied (stop.h), and walked when it runs again.
+ * and its stack are copied (collect/stop/stop.h), and walked when it runs
+ * again.
  */
 #ifndef WNDL_SNAPSHOT_LIVE_H
 #define WNDL_SNAPSHOT_LIVE_H

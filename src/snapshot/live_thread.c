@@ -2,8 +2,8 @@
 #include "snapshot/live_thread.h"
 
 #include "base/search.h"
+#include "collect/stop/stop.h"
 #include "snapshot/call.h"
-#include "snapshot/stop.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "base/vec.h"
-#include "snapshot/regs.h"
+#include "collect/stop/regs.h"
 
 #include <windlass/unwind.h>
 

@@ -32,7 +32,6 @@ static void read_rows(const struct wndl_code_flow *flow)
         if (!wndl_code_state_row(&state, &row, room))
             continue;
         require(row.cfa.kind != WNDL_RULE_UNSET);
-        (void)wndl_code_state_judge(&state, &row);
     }
 }
 

@@ -53,6 +53,7 @@ static void check_images(struct wndl_bytes text)
         expect(found == NULL ||
                (found->start <= image->start && image->start < found->end));
         (void)wndl_frame_images_named(&images, image->path, i);
+        (void)wndl_frame_images_listed(&images, image->start, i);
     }
     wndl_frame_images_free(&images);
 }

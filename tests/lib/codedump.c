@@ -7,6 +7,8 @@
  *   codedump FILE list     also the addresses that differ
  *   codedump FILE blind    without the extents, too
  */
+#include "code_verdict.h"
+
 #include "cfi_import/code/binary.h"
 #include "cfi_import/core/source.h"
 #include "os/file.h"
@@ -41,7 +43,7 @@ static void judge(
     const uint64_t offset = svma - t->flow->text->code.svma;
     if (!wndl_code_flow_state(t->flow, offset, &state))
         return;
-    const enum wndl_code_verdict v = wndl_code_state_judge(&state, row);
+    const enum wndl_code_verdict v = wndl_code_judge(&state, row);
     t->counts[v]++;
     t->without_rule += !wndl_code_state_row(&state, &own, room);
     t->joined += v != WNDL_CODE_EQUAL && state.joined != 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "coremake.h"
 
-#include "snapshot/regs.h"
+#include "collect/stop/regs.h"
 
 #include <elf.h>
 #include <string.h>

@@ -85,7 +85,11 @@ static void use_images(struct wndl_fix *fix, struct wndl_frame_text *frame)
     const struct wndl_frame_image *image;
     if (!needs_image(frame))
         return;
-    if (frame->base != WNDL_FRAME_PROCESS) {
+    if (frame->form == WNDL_FRAME_IPS) {
+        image =
+            wndl_frame_images_listed(&fix->images, frame->image, frame->start);
+        frame->base = WNDL_FRAME_RVA;
+    } else if (frame->base != WNDL_FRAME_PROCESS) {
         image =
             wndl_frame_images_named(&fix->images, frame->path, frame->start);
     } else {

@@ -30,6 +30,7 @@ struct wndl_fix {
     struct wndl_fix_modules modules;
     struct wndl_frame_images images; /* of the text */
     struct wndl_buf path;            /* scratch: a path without escapes */
+    struct wndl_buf plain;           /* scratch: text without controls */
     bool interrupted;                /* by a signal; for the next glibc frame */
 };
 
@@ -87,7 +88,7 @@ void wndl_fix_write_frame(const struct wndl_fix *fix, struct wndl_bytes text,
     const struct wndl_fix_frame *frame, struct wndl_buf *out);
 
 /* The same for the inlined frame `index`; 0 is the innermost. */
-void wndl_fix_write_inlined(const struct wndl_fix *fix,
+void wndl_fix_write_inlined(const struct wndl_fix *fix, struct wndl_bytes text,
     const struct wndl_fix_frame *frame, size_t index, struct wndl_buf *out);
 
 #endif

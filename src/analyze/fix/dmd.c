@@ -215,7 +215,7 @@ static void write_entries(
         write_id(out, j->entries[index].first_id + i);
         wndl_buf_text(out, ": \"");
         copy_text(j, out, entry->text, frame->text.start);
-        wndl_fix_write_inlined(j->fix, frame, i, out);
+        wndl_fix_write_inlined(j->fix, j->text, frame, i, out);
         copy_text(j, out, frame->text.end, entry->text_end);
         wndl_buf_text(out, "\",");
         copy_text(j, out, blanks, entry->key);

@@ -18,6 +18,7 @@ enum wndl_status wndl_fix_open(struct wndl_mem *mem,
     fix->options = *options;
     fix->listener = *listener;
     wndl_buf_init(&fix->path, mem);
+    wndl_buf_init(&fix->plain, mem);
     wndl_frame_images_init(&fix->images, mem);
     if (!wndl_fix_modules_init(&fix->modules, &fix->options, mem)) {
         wndl_fix_close(fix);
@@ -34,6 +35,7 @@ void wndl_fix_close(struct wndl_fix *fix)
     wndl_fix_modules_free(&fix->modules);
     wndl_frame_images_free(&fix->images);
     wndl_buf_free(&fix->path);
+    wndl_buf_free(&fix->plain);
     wndl_mem_free(fix->mem, fix);
 }
 
@@ -65,7 +67,7 @@ static void copy_text(
 
 /*
  * A JSON string cannot have another line: inlined frames come before their
- * frame, each ended by an escaped line end.
+ * frame, each ended by an escaped line end. Objects of Apple's are a list.
  */
 static void write_escaped_inlines(const struct wndl_fix *fix,
     struct wndl_bytes text, const struct wndl_fix_frame *frame,
@@ -76,8 +78,8 @@ static void write_escaped_inlines(const struct wndl_fix *fix,
     while (frame->text.form == WNDL_FRAME_BRACKETED && text.data[number] != '#')
         number--;
     for (size_t i = 0; i < wndl_fix_inlined(frame); i++) {
-        wndl_fix_write_inlined(fix, frame, i, out);
-        wndl_buf_text(out, "\\n");
+        wndl_fix_write_inlined(fix, text, frame, i, out);
+        wndl_buf_text(out, frame->text.form == WNDL_FRAME_IPS ? "},{" : "\\n");
         copy_text(out, text, number, start);
     }
 }
@@ -103,7 +105,7 @@ static void write_inlined_lines(const struct wndl_fix *fix,
                         : wndl_fix_frame_at(batch, k + 1)->text.start;
         for (size_t i = 0; i < wndl_fix_inlined(frame); i++) {
             copy_text(out, text, from, frame->text.start);
-            wndl_fix_write_inlined(fix, frame, i, out);
+            wndl_fix_write_inlined(fix, text, frame, i, out);
             copy_text(out, text, frame->text.end, to);
             if (to == frame->text.end || text.data[to - 1] != '\n')
                 wndl_buf_byte(out, '\n');
@@ -167,14 +169,28 @@ static void write_text(const struct wndl_fix *fix, struct wndl_bytes text,
     copy_text(&output->buf, text, done, text.size);
 }
 
-bool wndl_fix_has_frames(const struct wndl_fix *fix, struct wndl_bytes text)
+/* Whether there are frames, or tables of markup, in text without controls. */
+static bool has_plain_frames(
+    const struct wndl_fix *fix, struct wndl_bytes plain)
 {
     struct wndl_frame_scan scan;
     struct wndl_frame_text frame;
-    wndl_fix_scan_init(fix, &scan, text);
-    return wndl_frame_scan_next(&scan, &frame) ||
-           wndl_frame_has_controls(text, fix->options.json) ||
-           wndl_frame_has_markup(text);
+    wndl_fix_scan_init(fix, &scan, plain);
+    return wndl_frame_scan_next(&scan, &frame) || wndl_frame_has_markup(plain);
+}
+
+bool wndl_fix_has_frames(struct wndl_fix *fix, struct wndl_bytes text)
+{
+    bool json = fix->options.json;
+    bool complete;
+    if (!wndl_frame_has_controls(text, json))
+        return has_plain_frames(fix, text);
+    wndl_buf_clear(&fix->plain);
+    uint8_t *copy = wndl_buf_reserve(&fix->plain, text.size);
+    if (copy == NULL)
+        return true;
+    size_t size = wndl_frame_strip_controls(text, json, copy, NULL, &complete);
+    return has_plain_frames(fix, (struct wndl_bytes){copy, size});
 }
 
 enum wndl_status wndl_fix_text(struct wndl_fix *fix, struct wndl_bytes text,

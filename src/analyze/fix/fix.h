@@ -79,7 +79,7 @@ void wndl_fix_report_lost(const struct wndl_fix *fix);
  * Whether there is a frame in `text`, or what later frames need. If not, the
  * text needs no change.
  */
-bool wndl_fix_has_frames(const struct wndl_fix *fix, struct wndl_bytes text);
+bool wndl_fix_has_frames(struct wndl_fix *fix, struct wndl_bytes text);
 
 /*
  * Writes `text`, with its frames fixed, to `sink`. `text` has whole lines; the

@@ -6,6 +6,7 @@
 #include "analyze/fix/batch.h"
 #include "base/json.h"
 #include "in/frame_text/control.h"
+#include "in/frame_text/members.h"
 
 #include <string.h>
 
@@ -104,6 +105,45 @@ static void write_number(
     wndl_buf_text(out, " in ");
 }
 
+/* Copies the members that do not name the function; false if one is cut. */
+static bool copy_members(struct wndl_bytes inside, struct wndl_buf *out)
+{
+    struct wndl_frame_member member;
+    while (wndl_frame_take_member(&inside, &member)) {
+        if (wndl_bytes_is(member.key, "symbol") ||
+            wndl_bytes_is(member.key, "symbolLocation"))
+            continue;
+        add_bytes(out, member.whole);
+        wndl_buf_byte(out, ',');
+    }
+    return inside.size == 0;
+}
+
+/* The inside of an object of Apple's crash reports, with the members that they
+ * have where Xcode named the function. */
+static void write_object(const struct wndl_fix *fix, struct wndl_bytes inside,
+    const struct wndl_symbol_frame *symbol, bool inlined, struct wndl_buf *out)
+{
+    size_t before = out->size;
+    if (!copy_members(inside, out)) {
+        out->size = before;
+        add_bytes(out, inside);
+        return;
+    }
+    wndl_buf_text(out, "\"symbol\":\"");
+    add_text(fix, symbol->function, out);
+    wndl_buf_byte(out, '"');
+    if (has_file(symbol)) {
+        wndl_buf_text(out, ",\"sourceFile\":\"");
+        add_text(fix, symbol->file, out);
+        wndl_buf_byte(out, '"');
+        if (symbol->line != 0)
+            wndl_buf_printf(out, ",\"sourceLine\":%u", symbol->line);
+    }
+    if (inlined)
+        wndl_buf_text(out, ",\"inline\":true");
+}
+
 static void write_symbol(const struct wndl_fix *fix,
     const struct wndl_fix_frame *frame, const struct wndl_symbol_frame *symbol,
     struct wndl_buf *out)
@@ -125,20 +165,28 @@ static bool is_known(const struct wndl_fix_frame *frame)
     return count != 0 && frame->answer.frames[count - 1].function[0] != '\0';
 }
 
+static struct wndl_bytes bytes_of(
+    struct wndl_bytes text, const struct wndl_frame_text *frame)
+{
+    return (struct wndl_bytes){
+        text.data + frame->start, frame->end - frame->start};
+}
+
 /* A colour that began within the frame goes on after it. */
 static void keep_controls(const struct wndl_fix *fix, struct wndl_bytes text,
     const struct wndl_frame_text *frame, struct wndl_buf *out)
 {
-    struct wndl_bytes old = {
-        text.data + frame->start, frame->end - frame->start};
-    wndl_frame_copy_controls(old, fix->options.json, out);
+    wndl_frame_copy_controls(bytes_of(text, frame), fix->options.json, out);
 }
 
 void wndl_fix_write_frame(const struct wndl_fix *fix, struct wndl_bytes text,
     const struct wndl_fix_frame *frame, struct wndl_buf *out)
 {
     const struct wndl_frame_text *t = &frame->text;
-    if (is_known(frame)) {
+    if (is_known(frame) && t->form == WNDL_FRAME_IPS) {
+        write_object(fix, bytes_of(text, t),
+            &frame->answer.frames[frame->answer.count - 1], false, out);
+    } else if (is_known(frame)) {
         write_symbol(
             fix, frame, &frame->answer.frames[frame->answer.count - 1], out);
         keep_controls(fix, text, t, out);
@@ -151,9 +199,14 @@ void wndl_fix_write_frame(const struct wndl_fix *fix, struct wndl_bytes text,
     }
 }
 
-void wndl_fix_write_inlined(const struct wndl_fix *fix,
+void wndl_fix_write_inlined(const struct wndl_fix *fix, struct wndl_bytes text,
     const struct wndl_fix_frame *frame, size_t index, struct wndl_buf *out)
 {
+    if (frame->text.form == WNDL_FRAME_IPS) {
+        write_object(fix, bytes_of(text, &frame->text),
+            &frame->answer.frames[index], true, out);
+        return;
+    }
     write_symbol(fix, frame, &frame->answer.frames[index], out);
     wndl_buf_text(out, " [inlined]");
 }

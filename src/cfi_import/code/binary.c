@@ -148,6 +148,15 @@ bool wndl_code_binary_ends(void *context, uint64_t svma)
     return *known == ENDS;
 }
 
+/* musl's goes on by the address of its second stage. */
+static enum wndl_code_entry kind_of(const struct wndl_symbol *s)
+{
+    if (wndl_bytes_is(s->name, "__libc_start_main"))
+        return WNDL_CODE_FIRST;
+    return s->kind == WNDL_SYMBOL_FUNC && s->size != 0 ? WNDL_CODE_CALLED
+                                                       : WNDL_CODE_NAMED;
+}
+
 void wndl_code_binary_enter(
     struct wndl_code_binary *b, struct wndl_code_flow *flow)
 {
@@ -155,10 +164,6 @@ void wndl_code_binary_enter(
     size_t count = 0;
     if (wndl_object_functions(b->object, &symbols, &count, NULL) != WNDL_OK)
         return;
-    for (size_t i = 0; i < count; i++) {
-        const bool is_function =
-            symbols[i].kind == WNDL_SYMBOL_FUNC && symbols[i].size != 0;
-        wndl_code_flow_enter(flow, symbols[i].addr.v,
-            is_function ? WNDL_CODE_CALLED : WNDL_CODE_NAMED);
-    }
+    for (size_t i = 0; i < count; i++)
+        wndl_code_flow_enter(flow, symbols[i].addr.v, kind_of(&symbols[i]));
 }

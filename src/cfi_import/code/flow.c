@@ -236,8 +236,10 @@ static bool goes_on(struct wndl_code_flow *f, const struct wndl_insn *insn,
     if (insn->op == WNDL_INSN_CALL) {
         note_call(f, insn->target);
         if (f->text->ends != NULL &&
-            f->text->ends(f->text->context, insn->target))
+            f->text->ends(f->text->context, insn->target)) {
+            f->ends += f->named; /* as the first function of a thread does */
             return false;
+        }
     }
     if (!is_ours(f, svma) || (f->marks[next] & (IS_CALLED | IS_START)) != 0 ||
         !is_one_function(f, svma, svma - insn->size))
@@ -612,9 +614,12 @@ bool wndl_code_flow_is_entry(const struct wndl_code_flow *f, uint64_t offset)
 void wndl_code_flow_enter(
     struct wndl_code_flow *f, uint64_t svma, enum wndl_code_entry kind)
 {
-    if (is_ours(f, svma))
-        f->marks[offset_of(f, svma)] |=
-            kind == WNDL_CODE_CALLED ? IS_CALLED : IS_NAMED;
+    if (!is_ours(f, svma))
+        return;
+    f->marks[offset_of(f, svma)] |=
+        kind == WNDL_CODE_NAMED ? IS_NAMED : IS_CALLED;
+    if (kind == WNDL_CODE_FIRST)
+        f->first = svma;
 }
 
 static int compare_addresses(const void *a, const void *b)

@@ -45,6 +45,7 @@ struct wndl_code_text {
 enum wndl_code_entry {
     WNDL_CODE_CALLED = 1, /* or a symbol: it does */
     WNDL_CODE_NAMED,      /* something has its address */
+    WNDL_CODE_FIRST,      /* it does, and has addresses of functions alone */
 };
 
 struct wndl_code_flow {
@@ -65,6 +66,7 @@ struct wndl_code_flow {
     struct wndl_vec returns;   /* offsets of returns since the entry */
     struct wndl_vec called;    /* offsets of entries found on the way */
     struct wndl_vec addresses; /* uint64_t, of data: sorted by the run */
+    uint64_t first;            /* svma of the entry of kind FIRST; 0: none */
     uint64_t scanned; /* bytes of code that were scanned, but for padding */
     uint32_t entry;   /* id of the state at entries */
     uint64_t work, most_work;

@@ -2,6 +2,7 @@
 #include "cfi_import/code/frames.h"
 
 #include "cfi_import/code/binary.h"
+#include "cfi_import/code/restorer.h"
 #include "cfi_import/core/frame_writer.h"
 #include "cfi_import/elf/frames.h"
 #include "obj/pe/pe.h"
@@ -109,6 +110,27 @@ static void write_rows(struct making *m, const struct wndl_code_flow *flow)
             write_instruction(&w, at);
     }
     close_function(&w);
+}
+
+static void write_restorers(struct making *m, const struct wndl_code_text *text)
+{
+    const unsigned size = wndl_restorer_size();
+    struct wndl_cfi_row row;
+    uint8_t room[WNDL_RESTORER_ROOM];
+    wndl_restorer_row(&row, room);
+    for (uint64_t at = 0; wndl_restorer_next(text, &at); at += size) {
+        const uint64_t svma = text->code.svma + at;
+        const struct wndl_frame_function function = {.start = svma - 1,
+            .end = svma + size,
+            .origin = at - 1,
+            .signal_frame = true};
+        if (!wndl_frame_writer_begin(&m->writer, &function))
+            return;
+        row.start = function.start;
+        wndl_frame_writer_row(&m->writer, &row);
+        m->rules->is_cut |= !wndl_frame_writer_end(&m->writer);
+        m->rules->made += size;
+    }
 }
 
 /* ---- code without rules */
@@ -222,8 +244,10 @@ static bool follow_text(struct making *m, const struct wndl_code_part *code)
         done = wndl_code_flow_run(&flow);
         m->rules->is_cut |= flow.full;
     }
-    if (done)
+    if (done) {
         write_rows(m, &flow);
+        write_restorers(m, &text);
+    }
     wndl_arena_free(&arena);
     return done;
 }
@@ -292,19 +316,35 @@ enum wndl_status wndl_code_rules_add(struct wndl_object *object,
     return status;
 }
 
-uint64_t wndl_code_rules_missing(
+/* A file that is no program has 0 as its entry. */
+static bool lacks_start(const struct wndl_code_text *text)
+{
+    const struct wndl_code_ranges *c = &text->covered;
+    if (text->start == 0 || text->start < text->code.svma ||
+        text->start - text->code.svma >= text->code.bytes.size)
+        return false;
+    for (size_t i = 0; i < c->count; i++) {
+        if (text->start >= c->all[i].start && text->start < c->all[i].end)
+            return false;
+    }
+    return true;
+}
+
+struct wndl_code_missing wndl_code_rules_missing(
     struct wndl_object *object, struct wndl_mem *mem)
 {
     struct making m = {.object = object};
-    uint64_t missing = 0;
+    struct wndl_code_missing missing = {0};
     if (!is_for(object))
-        return 0;
+        return missing;
     wndl_arena_init(&m.arena, mem);
     const bool is_open = open_binary(&m) == WNDL_OK;
     for (size_t i = 0; is_open && i < m.binary.texts.len; i++) {
         const struct wndl_code_text text =
             text_of(&m, wndl_vec_at(&m.binary.texts, i));
-        missing += missing_in(&text);
+        missing.bytes += missing_in(&text);
+        uint64_t at = 0;
+        missing.has_end |= lacks_start(&text) || wndl_restorer_next(&text, &at);
     }
     wndl_arena_free(&m.arena);
     return missing;

@@ -27,11 +27,14 @@ struct wndl_code_rules {
 enum wndl_status wndl_code_rules_add(struct wndl_object *object,
     struct wndl_code_rules *rules, struct wndl_mem *mem) WNDL_MUST_USE;
 
-/*
- * The bytes of code without rules for which the above would look for some,
- * counted without decoding them. 0 also if memory is out.
- */
-uint64_t wndl_code_rules_missing(
+/* Code without rules for which the above would look for some. */
+struct wndl_code_missing {
+    uint64_t bytes; /* counted without decoding */
+    bool has_end;   /* where the process starts or handlers return is in it */
+};
+
+/* None if memory is out. */
+struct wndl_code_missing wndl_code_rules_missing(
     struct wndl_object *object, struct wndl_mem *mem);
 
 #endif

@@ -350,6 +350,17 @@ static bool is_padding(const ZydisDecodedInstruction *i, const uint8_t *bytes)
            (i->length == 2 && bytes[0] == 0 && bytes[1] == 0);
 }
 
+/* xor of a register with itself, of 4 bytes or 8. */
+static uint8_t zeroed(const struct decoded *d)
+{
+    const ZydisDecodedOperand *to = &d->ops[0], *by = &d->ops[1];
+    const bool is_zero = d->i.mnemonic == ZYDIS_MNEMONIC_XOR &&
+                         to->size >= 32 && is_register(to, to->size) &&
+                         is_register(by, to->size) &&
+                         to->reg.value == by->reg.value;
+    return is_zero ? number_of(to->reg.value) : WNDL_INSN_NO_REG;
+}
+
 static void read_way(const struct decoded *d, struct wndl_insn *insn)
 {
     switch (d->i.meta.category) {
@@ -374,7 +385,8 @@ static void read_way(const struct decoded *d, struct wndl_insn *insn)
         *insn = (struct wndl_insn){.size = insn->size,
             .op = WNDL_INSN_NOP,
             .reg = WNDL_INSN_NO_REG,
-            .from = WNDL_INSN_NO_REG};
+            .from = WNDL_INSN_NO_REG,
+            .zeroes = WNDL_INSN_NO_REG};
 }
 
 bool wndl_insn_decode(
@@ -390,6 +402,8 @@ bool wndl_insn_decode(
     *insn = (struct wndl_insn){.size = d.i.length,
         .reg = WNDL_INSN_NO_REG,
         .from = WNDL_INSN_NO_REG,
+        .is_syscall = d.i.mnemonic == ZYDIS_MNEMONIC_SYSCALL,
+        .zeroes = zeroed(&d),
         .mem = {.base = WNDL_INSN_NO_REG, .index = WNDL_INSN_NO_REG}};
     read_effects(&d, insn);
     if (!read_usual(&d, insn) && !read_stack(&d, insn))

@@ -69,6 +69,8 @@ struct wndl_insn {
     bool above_same;   /* ... or as much (jae) */
     bool unequal;      /* ... or another value (jne) */
     bool is_padding;   /* does nothing, or must not be reached */
+    bool is_syscall;   /* of the kernel */
+    uint8_t zeroes;    /* a register that becomes 0, or WNDL_INSN_NO_REG */
     uint16_t writes;   /* a bit for each register that loses its value */
     uint16_t stores;   /* bytes written to mem; 0: none */
     /* CALL: a bit for each register that the callee keeps, but need not; set by

@@ -58,11 +58,15 @@ static bool may_refer(struct wndl_code_flow *f, uint64_t start, uint64_t end)
     return refers;
 }
 
+static bool is_within(uint64_t start, uint64_t svma)
+{
+    return start != 0 && svma >= start && svma - start < START_SIZE;
+}
+
 /* The process's first code only has addresses of functions, such as main. */
 static bool is_of_start(const struct wndl_code_flow *f, uint64_t svma)
 {
-    return f->text->start != 0 && svma >= f->text->start &&
-           svma - f->text->start < START_SIZE;
+    return is_within(f->text->start, svma) || is_within(f->first, svma);
 }
 
 static void take_reference(struct wndl_code_flow *f,

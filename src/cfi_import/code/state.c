@@ -40,6 +40,7 @@ void wndl_code_state_start(struct wndl_code_state *s)
     wndl_code_state_enter(s);
     s->slots = 0;
     s->slot[0] = (struct wndl_code_slot){0};
+    s->is_start = 1;
 }
 
 struct wndl_bytes wndl_code_state_bytes(const struct wndl_code_state *s)
@@ -291,10 +292,39 @@ static void anchor(
     s->joined = sp->from == WNDL_CODE_CFA ? 0 : joined;
 }
 
+static bool keeps_fp(const struct wndl_code_state *s)
+{
+    const struct wndl_code_value fp = {WNDL_CODE_ENTRY + WNDL_INSN_RBP, 0};
+    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+        if (wndl_code_same(s->regs[i], fp))
+            return true;
+    }
+    for (uint32_t i = 0; i < s->slots; i++) {
+        if (wndl_code_same(s->slot[i].value, fp))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * A new thread returns from clone(2) with a stack of its own. Code that then
+ * clears RBP, of which it has no copy, cannot return: the psABI, 3.4.1, marks
+ * the outermost frame so.
+ */
+static bool note_thread(struct wndl_code_state *s, const struct wndl_insn *insn)
+{
+    const bool before = s->is_start, past = s->past_syscall;
+    s->past_syscall |= insn->is_syscall;
+    if (insn->zeroes == WNDL_INSN_RBP && past && !keeps_fp(s))
+        s->is_start = 1;
+    return s->is_start != before || s->past_syscall != past;
+}
+
 bool wndl_code_state_step(
     struct wndl_code_state *s, const struct wndl_insn *insn, uint32_t offset)
 {
-    const bool changes = step(s, insn);
+    const bool steps = step(s, insn);
+    const bool changes = note_thread(s, insn) || steps;
     if (!changes && insn->op != WNDL_INSN_ALIGN)
         return false;
     anchor(s, insn, offset);
@@ -341,6 +371,8 @@ void wndl_code_state_join(
         if (!keeps_slot(other, &s->slot[i]))
             drop_slot(s, i);
     }
+    s->is_start &= other->is_start;
+    s->past_syscall &= other->past_syscall;
     s->joined |= other->joined;
     if (!wndl_code_same(sp, s->regs[WNDL_INSN_RSP]))
         s->joined = 1;

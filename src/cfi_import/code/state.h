@@ -42,7 +42,9 @@ struct wndl_code_slot {
  */
 struct wndl_code_state {
     struct wndl_code_value regs[WNDL_INSN_REGS];
-    uint32_t joined; /* whether SP is unknown because two ways disagree */
+    uint16_t joined;  /* whether SP is unknown because two ways disagree */
+    uint8_t is_start; /* whether a process or thread starts here: no caller */
+    uint8_t past_syscall; /* whether the kernel was called before */
     uint32_t slots;
     struct wndl_code_slot slot[WNDL_CODE_SLOTS];
 };
@@ -92,21 +94,6 @@ bool wndl_code_state_may_return(const struct wndl_code_state *state);
 enum { WNDL_CODE_EXPR = 24, WNDL_CODE_ROOM = 10 * WNDL_CODE_EXPR };
 bool wndl_code_state_row(const struct wndl_code_state *state,
     struct wndl_cfi_row *row, uint8_t room[WNDL_CODE_ROOM]);
-
-/*
- * Whether a rule of call frame information holds in a state: of the CFA, the
- * return address, RBP and RBX. UNSAID: it does not say what became of a
- * register that the code has overwritten.
- */
-enum wndl_code_verdict {
-    WNDL_CODE_EQUAL,
-    WNDL_CODE_UNSAID,
-    WNDL_CODE_MISSING,
-    WNDL_CODE_WRONG,
-    WNDL_CODE_VERDICTS,
-};
-enum wndl_code_verdict wndl_code_state_judge(
-    const struct wndl_code_state *state, const struct wndl_cfi_row *row);
 
 /* The state where a process starts, which has no caller. */
 void wndl_code_state_start(struct wndl_code_state *state);

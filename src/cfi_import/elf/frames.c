@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/search.h"
 #include "cfi_import/core/source_impl.h"
+#include "cfi_import/elf/go_stacks.h"
 #include "obj/find/debugfile.h"
 
 #include <elf.h>
@@ -281,6 +282,17 @@ static enum wndl_status merge(struct wndl_cfi_source *cfi,
     return finish_merge(&m, before, arena, err);
 }
 
+static enum wndl_status find_debug_frame(struct wndl_cfi_source *cfi,
+    struct wndl_object *object, struct wndl_arena *arena,
+    struct wndl_error *err)
+{
+    const enum wndl_status status =
+        wndl_cfi_source_find(cfi, object, DEBUG_FRAME, err);
+    return status != WNDL_OK
+               ? status
+               : wndl_go_begin_stacks(&cfi->frame, object, arena, err);
+}
+
 /* .eh_frame and .debug_frame. */
 static enum wndl_status open_sections(struct wndl_cfi_source *cfi,
     struct wndl_object *object, struct wndl_arena *arena,
@@ -291,12 +303,11 @@ static enum wndl_status open_sections(struct wndl_cfi_source *cfi,
     enum wndl_status status = wndl_cfi_source_find(cfi, object, EH_FRAME, err);
     if (status == WNDL_NOT_FOUND) {
         *cfi = (struct wndl_cfi_source){0};
-        return wndl_cfi_source_find(cfi, object, DEBUG_FRAME, err);
+        return find_debug_frame(cfi, object, arena, err);
     }
     if (status != WNDL_OK || cfi->frame.big_endian)
         return status;
-    const enum wndl_status other =
-        wndl_cfi_source_find(&more, object, DEBUG_FRAME, &why);
+    const enum wndl_status other = find_debug_frame(&more, object, arena, &why);
     if (other == WNDL_OK)
         return merge(cfi, &more, arena, err);
     if (other != WNDL_NOT_FOUND)

@@ -4,6 +4,7 @@
  * them, and the lines that programs send.
  */
 #include "cli/addr2line/llvm_query.h"
+#include "cli/addr2line/markup.h"
 #include "cli/addr2line/modules.h"
 #include "cli/addr2line/stand_in.h"
 #include "cli/core/command.h"
@@ -22,6 +23,7 @@ struct work {
     struct wndl_modules modules;
     const char *path, *build_id; /* of all queries that name none */
     bool as_addr2line;
+    bool filters_markup;
     uint64_t adjust;
     bool said_unanswered;
     struct wndl_arena scratch; /* of one query */
@@ -37,6 +39,7 @@ enum {
     NO_INLINES,
     BUILD_ID,
     DEBUGINFOD,
+    FILTER_MARKUP,
     ACCEPTED,
 };
 
@@ -62,6 +65,7 @@ static const struct option long_options[] = {
     {"fallback-debug-path", required_argument, NULL, DEBUG_DIR},
     {"debuginfod", no_argument, NULL, DEBUGINFOD},
     {"no-debuginfod", no_argument, NULL, ACCEPTED},
+    {"filter-markup", no_argument, NULL, FILTER_MARKUP},
     {"use-symbol-table", no_argument, NULL, ACCEPTED},
     {"version", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
@@ -130,6 +134,9 @@ static enum action take_source_option(struct work *w, int letter)
         return add_debug_dir(w, optarg);
     case DEBUGINFOD:
         w->o.symbols.debuginfod = true;
+        return ANSWER;
+    case FILTER_MARKUP:
+        w->filters_markup = true;
         return ANSWER;
     case ACCEPTED:
         return ANSWER;
@@ -408,9 +415,12 @@ static int answer_all(struct work *w, char **operands)
     w->modules.o = &w->o;
     wndl_arena_init(&w->scratch, wndl_mem_libc());
     wndl_buf_init(&w->out, wndl_mem_libc());
-    if (*operands == NULL)
+    if (w->filters_markup)
+        exit_code = wndl_filter_markup(&w->modules, w->o.demangle);
+    else if (*operands == NULL)
         exit_code = answer_stdin(w);
-    for (; *operands != NULL && exit_code == WNDL_EXIT_OK; operands++)
+    for (; !w->filters_markup && *operands != NULL && exit_code == WNDL_EXIT_OK;
+         operands++)
         exit_code = answer_line(w, *operands);
     wndl_buf_free(&w->out);
     wndl_arena_free(&w->scratch);

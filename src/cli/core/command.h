@@ -71,6 +71,7 @@ extern const struct wndl_command wndl_cmd_export;
 extern const struct wndl_command wndl_cmd_view;
 extern const struct wndl_command wndl_cmd_ls;
 extern const struct wndl_command wndl_cmd_memlog;
+extern const struct wndl_command wndl_cmd_memory;
 extern const struct wndl_command wndl_cmd_merge;
 extern const struct wndl_command wndl_cmd_push;
 extern const struct wndl_command wndl_cmd_fix;

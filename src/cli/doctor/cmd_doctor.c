@@ -14,9 +14,13 @@
 struct doctor_options {
     bool json;
     bool whole_stacks;
+    const char *pid;
 };
 
 static const struct wndl_option option_table[] = {
+    {'p', "pid", "PID", NULL, NULL, NULL,
+        "check whether this running process can be recorded, from outside",
+        WNDL_OPT_TEXT, offsetof(struct doctor_options, pid)},
     {0, "json", NULL, NULL, NULL, NULL, "write JSON", WNDL_OPT_FLAG,
         offsetof(struct doctor_options, json)},
     {0, "whole-stacks", NULL, NULL, NULL, NULL,
@@ -31,6 +35,8 @@ static const struct wndl_example examples[] = {
     {"windlass doctor ./server", "check this machine and a program"},
     {"windlass doctor --whole-stacks ./server",
         "check in a script that stacks of a program will be whole"},
+    {"windlass doctor -p $(pidof server)",
+        "check whether a process that runs can be recorded"},
     {NULL, NULL},
 };
 
@@ -83,8 +89,21 @@ static void write_line(
     wndl_buf_byte(out, '\n');
 }
 
-static void write_text(
-    struct wndl_buf *out, const struct wndl_doctor *d, const char *command)
+static void write_next(
+    struct wndl_buf *out, const struct doctor_options *o, const char *command)
+{
+    wndl_buf_text(out, "\nNext: windlass record ");
+    if (o->pid != NULL)
+        wndl_buf_text(out, "-p ");
+    if (o->pid != NULL || command != NULL)
+        wndl_shell_word(out, o->pid != NULL ? o->pid : command);
+    else
+        wndl_buf_text(out, "COMMAND");
+    wndl_buf_byte(out, '\n');
+}
+
+static void write_text(struct wndl_buf *out, const struct wndl_doctor *d,
+    const struct doctor_options *o, const char *command)
 {
     for (size_t i = 0; i < d->count; i++)
         write_line(out, &d->findings[i]);
@@ -92,12 +111,7 @@ static void write_text(
         wndl_buf_text(out, "\nRecording does not work: see \"no\" above\n");
         return;
     }
-    wndl_buf_text(out, "\nNext: windlass record ");
-    if (command == NULL)
-        wndl_buf_text(out, "COMMAND");
-    else
-        wndl_shell_word(out, command);
-    wndl_buf_byte(out, '\n');
+    write_next(out, o, command);
 }
 
 static void write_field(
@@ -143,14 +157,18 @@ static int run(const void *parsed, struct wndl_operands operands)
     const char *command = operands.texts[0];
     struct wndl_doctor d = {.count = 0};
     struct wndl_buf out;
+    if (o->pid != NULL && command != NULL)
+        return wndl_cli_error("--pid is a process: there is no COMMAND then");
     wndl_doctor_machine(&d);
+    if (o->pid != NULL)
+        wndl_doctor_process(&d, o->pid);
     if (command != NULL)
         wndl_doctor_program(&d, command);
     wndl_buf_init(&out, wndl_mem_libc());
     if (o->json)
         write_json(&out, &d);
     else
-        write_text(&out, &d, command);
+        write_text(&out, &d, o, command);
     if (!out.failed)
         fwrite(out.data, 1, out.size, stdout);
     bool written = !out.failed && fflush(stdout) == 0;
@@ -175,7 +193,10 @@ const struct wndl_command wndl_cmd_doctor = {
         "for each check: \"ok\", \"limited\" (recording works, but not as well "
         "as it could) or \"no\", with the setting that decides, its value, and "
         "what to do. With COMMAND, also checks whether that program can be "
-        "recorded and what is known about its code; the program is not run.\n\n"
+        "recorded and what is known about its code; the program is not run. "
+        "With "
+        "--pid, checks the same of a process that runs, which does not notice "
+        "it.\n\n"
         "The exit status is 1 if recording does not work.",
     .options = option_table,
     .options_size = sizeof(struct doctor_options),

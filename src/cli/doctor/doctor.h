@@ -66,11 +66,23 @@ struct wndl_object;
 void wndl_doctor_rules(
     struct wndl_doctor *d, struct wndl_object *program, const char *path);
 
+/*
+ * Checks what names and rules there are for the code of the program at `path`,
+ * and, unless it `runs` already, its heap.
+ */
+void wndl_doctor_code(struct wndl_doctor *d, const char *path, bool runs);
+
 /* Checks whether the heap of a program can be recorded. */
 void wndl_doctor_heap(struct wndl_doctor *d, struct wndl_object *program);
 
 /* Checks whether `command`, as a shell would find it, can be recorded, and
  * what is known about its code. */
 void wndl_doctor_program(struct wndl_doctor *d, const char *command);
+
+/*
+ * Checks whether the running process `pid`, a decimal number, can be recorded
+ * from outside, and what is known about its code.
+ */
+void wndl_doctor_process(struct wndl_doctor *d, const char *pid);
 
 #endif

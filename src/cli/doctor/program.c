@@ -84,15 +84,8 @@ static bool is_sampled(enum wndl_unrecorded_reason why)
     wndl_collector_probe(&engine);
     return engine.engine == WNDL_ENGINE_PERF &&
            (why == WNDL_UNRECORDED_STATIC || why == WNDL_UNRECORDED_LIBC ||
-               why == WNDL_UNRECORDED_GO);
-}
-
-static const char *describe_sampling(enum wndl_unrecorded_reason why)
-{
-    return why == WNDL_UNRECORDED_GO
-               ? "it is sampled from outside, if it uses cgo by 'record -p' "
-                 "alone; for its heap: "
-               : "it is sampled from outside; for its heap: ";
+               why == WNDL_UNRECORDED_GO ||
+               (why == WNDL_UNRECORDED_SETUID && geteuid() == 0));
 }
 
 static void check_refusal(struct wndl_doctor *d, const char *path)
@@ -108,8 +101,9 @@ static void check_refusal(struct wndl_doctor *d, const char *path)
         sampled ? WNDL_DOCTOR_LIMITED : WNDL_DOCTOR_NO, "%.100s is %s", path,
         refusals[why].found);
     f->stops = !sampled;
-    wndl_doctor_advise(
-        f, "%s%s", sampled ? describe_sampling(why) : "", refusals[why].advice);
+    wndl_doctor_advise(f, "%s%s",
+        sampled ? "it is sampled from outside; for its heap: " : "",
+        refusals[why].advice);
 }
 
 /* ---- names and unwind information of its code */
@@ -181,7 +175,7 @@ static void check_names(struct wndl_doctor *d, struct wndl_object *object)
     wndl_debugfile_close(&debug);
 }
 
-static void check_code(struct wndl_doctor *d, const char *path)
+void wndl_doctor_code(struct wndl_doctor *d, const char *path, bool runs)
 {
     struct wndl_file file;
     struct wndl_object *object = NULL;
@@ -194,7 +188,8 @@ static void check_code(struct wndl_doctor *d, const char *path)
         check_bits(d, object);
         check_names(d, object);
         wndl_doctor_rules(d, object, path);
-        wndl_doctor_heap(d, object);
+        if (!runs)
+            wndl_doctor_heap(d, object);
         wndl_object_close(object);
     } else {
         char text[200];
@@ -238,5 +233,5 @@ void wndl_doctor_program(struct wndl_doctor *d, const char *command)
     if (is_foreign(d, path))
         return;
     check_refusal(d, path);
-    check_code(d, path);
+    wndl_doctor_code(d, path, false);
 }

@@ -11,6 +11,7 @@ enum {
     SECONDS_MAX = 1000 * 1000 * 1000,
     PROBLEM_SIZE = WNDL_PROBLEM_SIZE,
     SAMPLE_BELOW = 4096,
+    STACK_SIZE = 16 * 1024,
 };
 
 /* The random number that decides has 32 bits. */
@@ -153,11 +154,12 @@ const struct wndl_option wndl_record_option_rows[] = {
     {'r', "rate", "HZ", NULL, "1000", NULL,
         "samples per second of CPU time of each thread, up to 20000",
         WNDL_OPT_COUNT, FIELD(rate)},
-    {0, "engine", NULL, "auto|perf|tick|timer|outside", "auto", NULL,
+    {0, "engine", NULL, "auto|perf|tick|timer|outside|stop", "auto", NULL,
         "what samples running threads: perf: perf events of the kernel; tick: "
         "timers that fire with the kernel's tick; timer: timers of any rate; "
-        "outside: none, only blocked threads are sampled; auto: perf if the "
-        "kernel allows it, else timer",
+        "outside: none, only blocked threads are sampled; stop: with --pid, "
+        "each running thread is stopped for a moment (ptrace), up to 200 times "
+        "a second; auto: perf if the kernel allows it, else timer",
         WNDL_OPT_CHOICE, FIELD(engine)},
     {'p', "pid", "PID[,PID]", NULL, NULL, NULL,
         "record these running processes, until they end, or COMMAND does; "
@@ -166,9 +168,10 @@ const struct wndl_option wndl_record_option_rows[] = {
     {0, "tree", "PID[,PID]", NULL, NULL, NULL,
         "the same with all their children, also those to come", WNDL_OPT_LIST,
         FIELD(trees)},
-    {0, "stack-size", "BYTES", NULL, "16K", NULL,
+    {0, "stack-size", "BYTES", NULL, NULL, NULL,
         "with --pid and --tree: the part of its stack that a sample copies, at "
-        "most 65016 bytes; longer stacks are truncated",
+        "most 65016 bytes; longer stacks are truncated; by default 16K, and "
+        "more once stacks have been longer",
         WNDL_OPT_SIZE, FIELD(stack_size)},
     {0, "threads", "PATTERN[,PATTERN]", NULL, NULL, NULL,
         "sample only threads whose name contains PATTERN, ignoring case; "
@@ -391,7 +394,9 @@ bool wndl_record_options_apply(const struct wndl_record_options *o,
     request->delay = (uint64_t)(o->delay * 1e9);
     request->tail_size = o->buffer;
     request->only_first = o->no_children;
-    request->stack_size = (uint32_t)(o->stack_size / 8 * 8);
+    request->stack_grows = o->stack_size == 0;
+    request->stack_size =
+        request->stack_grows ? STACK_SIZE : (uint32_t)(o->stack_size / 8 * 8);
     apply_heap(o, &request->heap);
     if (join_patterns(&o->threads, request->threads))
         return true;

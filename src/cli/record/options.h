@@ -11,7 +11,7 @@
 
 struct wndl_record_options {
     uint64_t rate;   /* Hz */
-    unsigned engine; /* enum wndl_engine, NONE: the best */
+    unsigned engine; /* enum wndl_engine, NONE: the best; or of the choices */
     unsigned unwind; /* enum wndl_unwind_policy */
     uint64_t max_frames;
     struct wndl_option_list threads;

@@ -108,6 +108,15 @@ static void say_blocked(const struct wndl_offcpu_totals *w)
             strerror(w->refused_errno));
 }
 
+static void say_stops(const struct wndl_collector_stops *s)
+{
+    if (s->count != 0)
+        wndl_cli_note("threads were stopped %" PRIu64
+                      " times, for %.0f us each on average and %.1f ms at most",
+            s->count, (double)s->ns / 1e3 / (double)s->count,
+            (double)s->longest / 1e6);
+}
+
 /* The number of samples that are not in the recording, as report counts. */
 static uint64_t dropped(const struct wndl_collector_totals *t)
 {
@@ -117,15 +126,15 @@ static uint64_t dropped(const struct wndl_collector_totals *t)
     return count;
 }
 
-static void say_cut(const struct wndl_record_options *o, uint64_t count)
+static void say_cut(uint64_t count)
 {
     if (count != 0)
-        wndl_cli_note("%" PRIu64
-                      " stack%s truncated: %s longer than the %" PRIu64
-                      " bytes that a sample copies; ask for more with "
-                      "--stack-size, up to 65016",
+        wndl_cli_note(
+            "%" PRIu64
+            " stack%s truncated: %s longer than what a sample copied; "
+            "ask for more with --stack-size, up to 65016",
             count, count == 1 ? " is" : "s are",
-            count == 1 ? "it is" : "they are", o->stack_size);
+            count == 1 ? "it is" : "they are");
 }
 
 static void say_discarded(uint64_t count)
@@ -193,10 +202,18 @@ static void say_unfollowed(const struct wndl_collector_result *result)
 
 static void say_engines(const struct wndl_collector_result *result)
 {
+    const struct wndl_collector_unsampled *u = &result->unsampled;
     if (result->other_engine != 0)
         wndl_cli_note("%" PRIu32 " process%s sampled with another engine than "
-                      "the first, or not at all",
+                      "the first",
             result->other_engine, result->other_engine == 1 ? "" : "es");
+    if (u->count != 0)
+        wndl_cli_note("process %" PRIu32 " was not sampled: no engine could "
+                      "start in it: %s",
+            u->pid, strerror((int)u->sys_errno));
+    if (u->count > 1)
+        wndl_cli_note("%" PRIu32 " more were not sampled for such a reason",
+            u->count - 1);
     if (result->traced != 0)
         wndl_cli_note("%" PRIu32 " process%s not sampled while a debugger was "
                       "attached",
@@ -253,7 +270,8 @@ void wndl_record_say_summary(const struct wndl_record_options *options,
         say_samples(result);
     if (options->heap)
         wndl_heap_say_summary(result);
-    say_cut(options, t->cut);
+    say_stops(&t->stops);
+    say_cut(t->cut);
     wndl_record_say_modules(result, options->verbose);
     wndl_record_tables_say(result, other <= 0 && result->left == 0);
     say_kept_tables(result->trouble_with_kept);

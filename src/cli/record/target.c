@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/record/target.h"
 
+#include "cli/shared/target_check.h"
 #include "collect/attach/event.h"
 #include "collect/proc/proc.h"
-#include "snapshot/rights.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -81,8 +81,8 @@ static bool read_lists(struct wndl_record_targets *targets, const char *option,
 
 static bool check(const struct wndl_record_options *o, char *problem)
 {
-    const bool fits =
-        o->engine == WNDL_ENGINE_NONE || o->engine == WNDL_ENGINE_OUTSIDE;
+    const bool fits = o->engine == WNDL_ENGINE_NONE ||
+                      o->engine == WNDL_ENGINE_OUTSIDE || wndl_record_stops(o);
     const char *what = NULL;
     if (o->pids.count != 0 && o->trees.count != 0)
         what = "choose one of --pid and --tree";
@@ -90,11 +90,12 @@ static bool check(const struct wndl_record_options *o, char *problem)
         what = "the heap of a process that runs already cannot be recorded: "
                "leave out --heap";
     else if (!fits)
-        what = "a process that runs already can be sampled with --engine auto "
-               "or outside only";
+        what = "a process that runs already can be sampled with --engine "
+               "auto, outside or stop only";
     else if (o->no_children)
         what = "--no-children is of no use with --pid and --tree";
-    else if (o->stack_size < STACK_MIN || o->stack_size > WNDL_ATTACH_STACK_MAX)
+    else if (o->stack_size != 0 && (o->stack_size < STACK_MIN ||
+                                       o->stack_size > WNDL_ATTACH_STACK_MAX))
         what = "--stack-size takes 1024 to 65016 bytes";
     if (what != NULL)
         snprintf(problem, WNDL_PROBLEM_SIZE, "%s", what);
@@ -111,38 +112,15 @@ bool wndl_record_targets_read(struct wndl_record_targets *targets,
 
 /* ---- the request */
 
-/*
- * Perf events need fewer rights than reads of blocked threads: where only those
- * are refused, the summary says so.
- */
-static enum wndl_status check_rights(
-    pid_t pid, bool has_events, struct wndl_error *err)
-{
-    struct wndl_rights rights;
-    wndl_rights_find(&rights, pid);
-    if (rights.exists && rights.process != pid)
-        return wndl_fail(err, WNDL_NOT_FOUND,
-            "%d is a thread of process %d: windlass record -p %d --threads "
-            "NAME",
-            (int)pid, (int)rights.process, (int)rights.process);
-    const enum wndl_status status = wndl_rights_check(&rights, err);
-    const bool is_yama = status == WNDL_DENIED && rights.yama > 0 &&
-                         rights.user == rights.our_user && !rights.is_closed;
-    if (!has_events || !is_yama)
-        return status;
-    *err = (struct wndl_error){0};
-    return WNDL_OK;
-}
-
 enum wndl_status wndl_record_targets_apply(
     const struct wndl_record_targets *targets,
     const struct wndl_record_options *o, struct wndl_operands operands,
     struct wndl_collector_request *request, struct wndl_error *err)
 {
-    const bool has_events = o->engine != WNDL_ENGINE_OUTSIDE;
+    const bool has_events = o->engine == WNDL_ENGINE_NONE;
     for (size_t i = 0; i < targets->count; i++) {
         const enum wndl_status status =
-            check_rights(targets->pids[i], has_events, err);
+            wndl_target_check(targets->pids[i], has_events, err);
         if (status != WNDL_OK)
             return status;
     }
@@ -152,7 +130,8 @@ enum wndl_status wndl_record_targets_apply(
     request->command = wndl_record_command_of(request->pid);
     request->meanwhile = operands.count == 0 ? NULL : operands.texts;
     request->only_first = o->trees.count == 0;
-    request->engine.engine =
-        has_events ? WNDL_ENGINE_COPIES : WNDL_ENGINE_OUTSIDE;
+    request->engine.engine = has_events             ? WNDL_ENGINE_COPIES
+                             : wndl_record_stops(o) ? WNDL_ENGINE_STOP
+                                                    : WNDL_ENGINE_OUTSIDE;
     return WNDL_OK;
 }

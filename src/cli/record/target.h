@@ -15,6 +15,13 @@ struct wndl_record_targets {
 /* The arguments of a process, as a list that is valid until the next call. */
 char **wndl_record_command_of(pid_t pid);
 
+/* Whether the options ask for stops of running threads. */
+static inline bool wndl_record_stops(const struct wndl_record_options *options)
+{
+    enum { STOP_CHOICE = 5 };
+    return options->engine == STOP_CHOICE;
+}
+
 /* Whether the options name running processes. */
 bool wndl_record_has_targets(const struct wndl_record_options *options);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass diff: compares recordings. */
 #include "cli/core/command.h"
+#include "cli/memory/show.h"
 #include "cli/report/diff_table.h"
 #include "cli/shared/dmd_report.h"
 #include "cli/shared/heap_report.h"
@@ -73,6 +74,8 @@ static const struct wndl_example examples[] = {
         "show what grew between two snapshots of one recording"},
     {"windlass diff dmd-browser-4711-1.json.gz dmd-browser-4711-2.json.gz",
         "show how much more the second DMD file holds than the first"},
+    {"windlass diff before.json.gz after.json.gz",
+        "show what changed between two memory reports"},
     {NULL, NULL},
 };
 
@@ -97,6 +100,22 @@ static int diff_vm(const struct wndl_diff_options *o,
         return WNDL_EXIT_USAGE;
     }
     return wndl_vm_diff_inputs(earlier, later, &o->symbols, o->rows);
+}
+
+static int diff_memory(const struct wndl_diff_options *o,
+    const struct wndl_input *earlier, const struct wndl_input *later)
+{
+    const struct wndl_heap_options *heap = &o->heap;
+    const struct wndl_memory_show how = {.paged = !o->no_pager};
+    if (o->json || wants_table(o) || o->time != 0 || o->of_heap ||
+        o->rows != 0 || wndl_heap_set_given(&heap->of) ||
+        heap->filters.count != 0) {
+        wndl_cli_error("%s is a memory report: only --no-pager applies; see "
+                       "'windlass diff --help'",
+            earlier->name);
+        return WNDL_EXIT_USAGE;
+    }
+    return wndl_memory_diff(earlier, later, &how);
 }
 
 static int diff_dmd(const struct wndl_diff_options *o,
@@ -170,9 +189,17 @@ static int diff_recordings(const struct wndl_diff_options *o,
 static int diff_inputs(const struct wndl_diff_options *o,
     const struct wndl_input *earlier, const struct wndl_input *later)
 {
-    if (!wndl_known_file_is_taken(earlier, WNDL_TAKES_DMD | WNDL_TAKES_VM) ||
-        !wndl_known_file_is_taken(later, WNDL_TAKES_DMD | WNDL_TAKES_VM))
+    const enum wndl_taken taken =
+        WNDL_TAKES_DMD | WNDL_TAKES_VM | WNDL_TAKES_MEMORY;
+    if (!wndl_known_file_is_taken(earlier, taken) ||
+        !wndl_known_file_is_taken(later, taken))
         return WNDL_EXIT_FAILURE;
+    const bool is_memory = wndl_known_file_is_memory(earlier);
+    if (is_memory != wndl_known_file_is_memory(later))
+        return wndl_cli_error("%s and %s are files of different kinds",
+            earlier->name, later->name);
+    if (is_memory)
+        return diff_memory(o, earlier, later);
     bool dmd[] = {
         wndl_dmd_json_guess(earlier->bytes), wndl_dmd_json_guess(later->bytes)};
     bool vm[] = {wndl_vm_is(earlier->bytes), wndl_vm_is(later->bytes)};
@@ -320,7 +347,9 @@ const struct wndl_command wndl_cmd_diff = {
         "Without files, it compares the newest recording in this folder that "
         "is yours with the last one before it of the same kind.\n\n"
         "Two results of 'windlass vmprof' are compared by their page "
-        "faults.\n\n"
+        "faults. Of two memory reports ('windlass memory -o', or Firefox's) "
+        "the amounts of EARLIER are taken off those of LATER; processes are "
+        "matched by their names without pids.\n\n"
         "The exit status is 1 if something grew by more than --threshold, or "
         "if a file could not be read.",
     .options = option_table,

@@ -128,6 +128,9 @@ static const struct {
     {"{", "\"blockList\"",
         {"a DMD file of Mozilla", "'windlass report FILE' shows it",
             WNDL_TAKES_DMD}},
+    {"{", "\"hasMozMallocUsableSize\"",
+        {"a memory report (of windlass or Firefox)",
+            "'windlass memory FILE' shows it", WNDL_TAKES_MEMORY}},
     {"{", "\"preprocessedProfileVersion\"",
         {"a profile of the Firefox Profiler (Firefox, samply)",
             IN_BROWSER("profiler.firefox.com, or 'samply load FILE'"), 0}},
@@ -335,6 +338,14 @@ static void put_advice(
     }
     wndl_buf_text(out, advice);
     wndl_buf_byte(out, '\0');
+}
+
+bool wndl_known_file_is_memory(const struct wndl_input *input)
+{
+    struct head head;
+    take_head(&head, input->bytes);
+    const struct known *known = find_known(&head);
+    return known != NULL && (known->taken & WNDL_TAKES_MEMORY) != 0;
 }
 
 bool wndl_known_file_is_taken(

@@ -14,6 +14,7 @@ enum wndl_taken {
     WNDL_TAKES_DMD = 1,    /* Mozilla's DMD */
     WNDL_TAKES_VM = 2,     /* results of vmprof */
     WNDL_TAKES_GRAPHS = 4, /* what merge reads */
+    WNDL_TAKES_MEMORY = 8, /* memory reports */
 };
 
 /*
@@ -22,5 +23,8 @@ enum wndl_taken {
  */
 bool wndl_known_file_is_taken(
     const struct wndl_input *input, enum wndl_taken taken);
+
+/* Whether the file has memory reports (docs/formats/memory-report.md). */
+bool wndl_known_file_is_memory(const struct wndl_input *input);
 
 #endif

@@ -29,6 +29,8 @@ struct wndl_attach_record {
     struct wndl_mapping map; /* MAP; its path is borrowed */
     char name[16];           /* NAME, EXEC */
     struct wndl_bytes regs;  /* SAMPLE: regs.h; empty: a thread of the kernel */
+    const struct wndl_regs *start; /* the same, if not by the kernel; or NULL */
+    uint64_t cpu;            /* SAMPLE: ns that it stands for; 0: an interval */
     struct wndl_bytes stack; /* SAMPLE: the copy, from SP upwards */
 };
 

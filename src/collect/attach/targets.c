@@ -116,6 +116,7 @@ struct opening {
     struct wndl_attach_targets *targets;
     pid_t pid;
     bool enabled;
+    uint32_t before; /* targets that there were */
     uint32_t known, opened, refused;
     int why;
 };
@@ -130,7 +131,7 @@ static void open_new(void *context, uint32_t tid)
         t->out_of_memory = true;
         return;
     }
-    o->known += *target != 0;
+    o->known += *target != 0 && *target <= o->before;
     if (*target != 0)
         return;
     *target = ++t->count;
@@ -151,7 +152,8 @@ int wndl_attach_targets_add(
     struct wndl_attach_targets *t, pid_t pid, bool enabled)
 {
     enum { ROUNDS = 8 };
-    struct opening o = {.targets = t, .pid = pid, .enabled = enabled};
+    struct opening o = {
+        .targets = t, .pid = pid, .enabled = enabled, .before = t->count};
     const int folder = wndl_offcpu_task_folder(pid);
     if (folder < 0)
         return errno == EMFILE || errno == ENFILE ? errno : ESRCH;
@@ -221,6 +223,7 @@ bool wndl_attach_targets_counts(
         return target == NULL;
     const struct wndl_attach_owner old = *owner;
     const bool are_two = old.target != 0 && old.target != *target &&
+                         old.time > t->anew &&
                          sample->time < old.time + TOGETHER * t->event.interval;
     if (are_two)
         close_target(t, old.target < *target ? *target : old.target);

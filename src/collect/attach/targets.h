@@ -25,6 +25,7 @@ struct wndl_attach_targets {
     uint32_t count;         /* threads so far */
     uint32_t refused;       /* threads without an event */
     int refused_errno;      /* the reason for the last of those */
+    uint64_t anew; /* CLOCK_MONOTONIC ns: the events before that are closed */
     bool out_of_memory;
 };
 

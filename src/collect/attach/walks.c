@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/attach/walks.h"
 
-#include "collect/attach/regs.h"
 #include "collect/offcpu/place.h"
 #include "rec/shm.h"
 #include "unwind/core/frame.h"
@@ -152,6 +151,16 @@ static void finish_cut(const struct reading *r, struct wndl_walk *walk)
         r->walks->shared->cut += walk->count < walk->max_frames;
 }
 
+const struct wndl_regs *wndl_attach_regs_of(
+    const struct wndl_attach_record *sample, uint16_t machine,
+    struct wndl_attach_regs *room)
+{
+    if (sample->start != NULL)
+        return sample->start;
+    return wndl_attach_regs_read(room, machine, sample->regs) ? &room->start
+                                                              : NULL;
+}
+
 static bool walk_once(struct wndl_attach_walks *w,
     const struct wndl_attach_record *sample, struct wndl_walk *walk)
 {
@@ -164,11 +173,13 @@ static bool walk_once(struct wndl_attach_walks *w,
         .module_count = w->code.count,
         .machine = w->code.machine,
     };
-    if (!wndl_attach_regs_read(&regs, w->code.machine, sample->regs))
+    const struct wndl_regs *start =
+        wndl_attach_regs_of(sample, w->code.machine, &regs);
+    if (start == NULL)
         return false;
-    reading.sp = regs.start.sp;
+    reading.sp = start->sp;
     w->shared->memory.look++;
-    wndl_unwind_remote(&remote, &regs.start, walk);
+    wndl_unwind_remote(&remote, start, walk);
     if (reading.is_cut)
         finish_cut(&reading, walk);
     return true;
@@ -192,8 +203,9 @@ struct wndl_attach_walked wndl_attach_walk(
     if (w->code.is_stale)
         (void)wndl_offcpu_code_refresh(
             &w->code, shared->binaries, w->pid, sample->time);
+    wndl_offcpu_code_renew(&w->code, shared->binaries->made);
     if (!walk_once(w, sample, &walk))
-        return (struct wndl_attach_walked){0, WNDL_END_NO_RULE};
+        return (struct wndl_attach_walked){.end = WNDL_END_NO_RULE};
     if (wndl_offcpu_walk_is_lost(&w->code, &walk) &&
         wndl_offcpu_code_refresh(
             &w->code, shared->binaries, w->pid, sample->time))
@@ -202,5 +214,5 @@ struct wndl_attach_walked wndl_attach_walk(
     count_frames(w, &walk);
     return (struct wndl_attach_walked){
         wndl_offcpu_walk_node(&w->code, &w->tree, w->recording, &walk),
-        wndl_walk_sure_end(&walk)};
+        wndl_walk_sure_end(&walk), walk.frames, walk.count};
 }

@@ -6,6 +6,7 @@
 #define WNDL_COLLECT_ATTACH_WALKS_H
 
 #include "collect/attach/record.h"
+#include "collect/attach/regs.h"
 #include "collect/offcpu/code.h"
 #include "collect/offcpu/memory.h"
 #include "collect/offcpu/spans.h"
@@ -31,9 +32,14 @@ struct wndl_attach_walks {
     struct wndl_recording *recording;
 };
 
-/* A stack: the node of its innermost frame, and the end of its walk. */
+/*
+ * A stack: the node of its innermost frame, the end of its walk, and its
+ * frames, which the next walk overwrites.
+ */
 struct wndl_attach_walked {
     uint32_t node, end;
+    const struct wndl_frame *frames;
+    size_t count;
 };
 
 /* NULL without memory. */
@@ -48,6 +54,14 @@ void wndl_attach_walks_free(struct wndl_attach_walks *walks);
 /* The kernel reports new code. */
 void wndl_attach_walks_map(
     struct wndl_attach_walks *walks, const struct wndl_mapping *mapping);
+
+/*
+ * The registers of a sample in code of a machine (EM_*), in `room` if they came
+ * from the kernel's ring. NULL: there are none.
+ */
+const struct wndl_regs *wndl_attach_regs_of(
+    const struct wndl_attach_record *sample, uint16_t machine,
+    struct wndl_attach_regs *room);
 
 /* The stack of a sample. */
 struct wndl_attach_walked wndl_attach_walk(

@@ -115,10 +115,13 @@ static uint64_t code_size(const struct wndl_object *object)
     return size;
 }
 
-static bool is_worth_it(uint64_t missing, uint64_t code)
+/* Many stacks go through the little code where they begin. */
+static bool is_worth_it(struct wndl_code_missing missing, uint64_t code)
 {
-    return missing >= LEAST && (missing >= FEW || missing >= code / FEW_PART) &&
-           (code <= BIG_TEXT || missing >= code / BIG_PART);
+    const uint64_t bytes = missing.bytes;
+    return (code <= BIG_TEXT || bytes >= code / BIG_PART) &&
+           (missing.has_end ||
+               (bytes >= LEAST && (bytes >= FEW || bytes >= code / FEW_PART)));
 }
 
 static void make(
@@ -141,16 +144,17 @@ static uint64_t missing_in(
     struct wndl_table_maker *maker, struct wndl_object *object)
 {
     const uint64_t code = code_size(object);
-    const uint64_t missing =
-        code > MOST_TEXT ? 0 : wndl_code_rules_missing(object, &maker->mem);
+    struct wndl_code_missing missing = {0};
+    if (code <= MOST_TEXT)
+        missing = wndl_code_rules_missing(object, &maker->mem);
     if (!is_worth_it(missing, code) ||
         wndl_elf_cfi_add_debug_file(object, maker->debug_dirs, &maker->mem) !=
             WNDL_OK)
         return 0;
     if (!wndl_object_has_section(object, ".debug_frame"))
-        return missing;
-    const uint64_t rest = wndl_code_rules_missing(object, &maker->mem);
-    return is_worth_it(rest, code) ? rest : 0;
+        return missing.bytes;
+    missing = wndl_code_rules_missing(object, &maker->mem);
+    return is_worth_it(missing, code) ? missing.bytes : 0;
 }
 
 /* That there is no table is worth as much. */

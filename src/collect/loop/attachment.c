@@ -2,7 +2,8 @@
 #include "collect/loop/attachment.h"
 
 #include "collect/attach/descendants.h"
-#include "collect/offcpu/task.h"
+#include "collect/loop/attach_rights.h"
+#include "collect/loop/stopping.h"
 #include "collect/proc/proc.h"
 #include "os/clock.h"
 
@@ -13,74 +14,6 @@
 #include <unistd.h>
 
 enum { ALL_PROCESSES = 0 };
-
-/* ---- what is lacking */
-
-static size_t count_threads(pid_t pid)
-{
-    const int folder = wndl_offcpu_task_folder(pid);
-    const size_t count = folder < 0 ? 0 : wndl_offcpu_task_count(folder);
-    if (folder >= 0)
-        close(folder);
-    return count;
-}
-
-static enum wndl_status say_descriptors(
-    const struct wndl_attachment *a, pid_t pid, struct wndl_error *err)
-{
-    struct rlimit limit = {0};
-    (void)getrlimit(RLIMIT_NOFILE, &limit);
-    return wndl_fail(err, WNDL_DENIED,
-        "process %d has %zu threads, and each needs a descriptor for each of "
-        "the %zu CPUs, but the limit is %llu: raise it with 'ulimit -n'",
-        (int)pid, count_threads(pid), a->attach.ring_count,
-        (unsigned long long)limit.rlim_cur);
-}
-
-static enum wndl_status say_refused(int why, struct wndl_error *err)
-{
-    enum { HIGHEST = 2, UNKNOWN = -2 };
-    const int paranoid = wndl_engine_setting("perf_event_paranoid");
-    if (paranoid > HIGHEST)
-        return wndl_fail(err, WNDL_DENIED,
-            "kernel.perf_event_paranoid is %d: only root may have perf events; "
-            "run windlass as root, or set it to 2 with 'sysctl "
-            "kernel.perf_event_paranoid=2'",
-            paranoid);
-    if (paranoid == UNKNOWN)
-        return wndl_fail_errno(
-            err, why, "the kernel refuses perf events, or has none");
-    return wndl_fail_errno(err, why,
-        "the kernel refuses perf events, though kernel.perf_event_paranoid is "
-        "%d: a container or a security module may forbid them",
-        paranoid);
-}
-
-static enum wndl_status say_locked(size_t cpus, struct wndl_error *err)
-{
-    return wndl_fail(err, WNDL_DENIED,
-        "the kernel may not lock the memory of %zu rings: raise "
-        "kernel.perf_event_mlock_kb, or the limit with 'ulimit -l'",
-        cpus);
-}
-
-static enum wndl_status say_why(
-    const struct wndl_attachment *a, pid_t pid, int why, struct wndl_error *err)
-{
-    if (why == ESRCH)
-        return wndl_fail(err, WNDL_NOT_FOUND, "process %d has ended", (int)pid);
-    if (why == EMFILE || why == ENFILE)
-        return say_descriptors(a, pid, err);
-    if (why == ENOBUFS)
-        return say_locked((size_t)sysconf(_SC_NPROCESSORS_ONLN), err);
-    if (why == ENOMEM)
-        return wndl_fail(err, WNDL_NOMEM, "out of memory");
-    if (why == EOPNOTSUPP)
-        return wndl_fail(err, WNDL_UNSUPPORTED,
-            "processes that run already can be recorded on x86-64 and AArch64 "
-            "only");
-    return say_refused(why, err);
-}
 
 /* ---- the beginning */
 
@@ -136,7 +69,7 @@ static enum wndl_status open_descendants(
             const pid_t pid = *(const pid_t *)wndl_vec_at(&a->pids, done);
             const int why = wndl_attach_add(&a->attach, pid);
             if (why != 0 && why != ESRCH)
-                return say_why(a, pid, why, err);
+                return wndl_attach_lack(a->attach.ring_count, pid, why, err);
         }
     }
     return WNDL_OK;
@@ -153,22 +86,26 @@ enum wndl_status wndl_attachment_open(
     };
     if (!list_processes(a))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
+    if (r->engine.engine == WNDL_ENGINE_STOP)
+        a->stopping = wndl_stopping_new(a->run, a->processes);
+    if (r->engine.engine == WNDL_ENGINE_STOP && a->stopping == NULL)
+        return wndl_fail(err, WNDL_NOMEM, "out of memory");
     if (r->engine.engine != WNDL_ENGINE_COPIES)
         return WNDL_OK;
     int why = wndl_attach_open(&a->attach, &event);
     if (why != 0)
-        return say_why(a, ALL_PROCESSES, why, err);
+        return wndl_attach_lack(a->attach.ring_count, ALL_PROCESSES, why, err);
     a->is_open = true;
     for (size_t i = 0; i < r->pid_count; i++) {
         why = wndl_attach_add(&a->attach, r->pids[i]);
         if (why != 0)
-            return say_why(a, r->pids[i], why, err);
+            return wndl_attach_lack(a->attach.ring_count, r->pids[i], why, err);
     }
     const enum wndl_status status =
         r->only_first ? WNDL_OK : open_descendants(a, err);
     if (status != WNDL_OK || has_descriptors_left())
         return status;
-    return say_why(a, r->pids[0], EMFILE, err);
+    return wndl_attach_lack(a->attach.ring_count, r->pids[0], EMFILE, err);
 }
 
 static bool watch_rings(struct wndl_attachment *a)
@@ -216,8 +153,9 @@ enum wndl_status wndl_attachment_begin(
 void wndl_attachment_add(
     struct wndl_attachment *a, struct wndl_collector_process *p)
 {
-    if (a != NULL && a->is_open)
-        (void)wndl_collector_process_attach(p, &a->settings);
+    if (a != NULL && (a->is_open || a->stopping != NULL) &&
+        wndl_collector_process_attach(p, &a->settings))
+        wndl_processes_keep_lost(a->processes, p);
 }
 
 /* ---- programs that cannot be recorded from inside */
@@ -245,12 +183,21 @@ static bool open_for_adopted(struct wndl_attachment *a)
 static bool is_adoptable(enum wndl_unrecorded_reason reason)
 {
     return reason == WNDL_UNRECORDED_STATIC || reason == WNDL_UNRECORDED_LIBC ||
-           reason == WNDL_UNRECORDED_GO;
+           reason == WNDL_UNRECORDED_GO || reason == WNDL_UNRECORDED_SETUID;
+}
+
+static bool is_attached(const struct wndl_attachment *a, pid_t pid)
+{
+    const struct wndl_process_entry *entry =
+        wndl_processes_find(a->processes, pid);
+    return entry != NULL && entry->process->attached != NULL;
 }
 
 bool wndl_attachment_adopt(
     struct wndl_attachment *a, pid_t pid, enum wndl_unrecorded_reason reason)
 {
+    if (is_attached(a, pid))
+        return true;
     if (a->run->request.engine.engine != WNDL_ENGINE_PERF ||
         !is_adoptable(reason) || !open_for_adopted(a) ||
         wndl_attach_add(&a->attach, pid) != 0)
@@ -325,12 +272,64 @@ static void take_record(void *context, const struct wndl_attach_record *record)
         wndl_collector_process_record(entry->process, record);
 }
 
+static bool is_sampled(const struct wndl_process_entry *entry)
+{
+    return entry->process != NULL && !entry->process->gone &&
+           entry->process->attached != NULL;
+}
+
+/* All processes get new events: the size of a copy is one's for good. */
+static void open_anew(struct wndl_attachment *a)
+{
+    struct wndl_error err = {0};
+    struct wndl_attach_targets *t = &a->attach.targets;
+    const struct wndl_process_entry *first = a->processes->first;
+    for (const struct wndl_process_entry *l = first; l != NULL; l = l->next) {
+        if (is_sampled(l))
+            wndl_attach_targets_release(t, l->pid);
+    }
+    t->anew = wndl_clock_monotonic_ns();
+    for (const struct wndl_process_entry *l = first; l != NULL; l = l->next) {
+        if (is_sampled(l))
+            (void)wndl_attach_add(&a->attach, l->pid);
+    }
+    if (t->event.has_children)
+        (void)open_descendants(a, &err);
+}
+
+/* Doubles what samples copy, if that has been too little some times. */
+static void grow_copies(struct wndl_attachment *a)
+{
+    enum { OFTEN = 8 };
+    struct wndl_attach_event *event = &a->attach.targets.event;
+    const uint64_t cut = a->settings.walks->cut;
+    if (!a->is_open || !a->run->request.stack_grows || cut < a->cut + OFTEN ||
+        event->stack_size >= WNDL_ATTACH_STACK_MAX)
+        return;
+    a->cut = cut;
+    event->stack_size = event->stack_size > WNDL_ATTACH_STACK_MAX / 2
+                            ? WNDL_ATTACH_STACK_MAX
+                            : 2 * event->stack_size;
+    open_anew(a);
+}
+
+uint64_t wndl_attachment_turn(struct wndl_attachment *a, uint64_t now)
+{
+    const struct wndl_stopping_sink sink = {take_record, a};
+    return a->stopping == NULL ? UINT64_MAX
+                               : wndl_stopping_turn(a->stopping, now, sink,
+                                     &a->run->totals.stops);
+}
+
 void wndl_attachment_take(struct wndl_attachment *a, bool last)
 {
-    if (a == NULL || !a->is_open || a->settings.walks == NULL)
+    if (a == NULL || a->settings.walks == NULL)
         return;
-    wndl_attach_take(&a->attach, last, take_record, a);
+    if (a->is_open)
+        wndl_attach_take(&a->attach, last, take_record, a);
     a->run->totals.cut = a->settings.walks->cut;
+    if (!last)
+        grow_copies(a);
     for (struct wndl_process_entry *l = a->processes->first; l != NULL;
          l = l->next) {
         if (l->process != NULL)
@@ -355,6 +354,8 @@ void wndl_attachment_pause(struct wndl_attachment *a, bool paused)
 void wndl_attachment_close(struct wndl_attachment *a)
 {
     wndl_attach_close(&a->attach);
+    wndl_stopping_free(a->stopping);
+    a->stopping = NULL;
     wndl_attach_shared_free(a->settings.walks);
     if (a->run->request.pid_count != 0)
         wndl_arena_free(&a->arena);

@@ -15,10 +15,12 @@ struct wndl_attachment {
     struct wndl_run *run;
     struct wndl_processes *processes;
     struct wndl_attach attach;
+    struct wndl_stopping *stopping; /* NULL: no threads are stopped */
     struct wndl_attached_settings settings;
     struct wndl_source on_ring;
     struct wndl_arena arena;
     struct wndl_vec pids; /* pid_t, of those that run when it begins */
+    uint64_t cut;         /* truncated stacks when copies last grew */
     bool is_open;         /* there are perf events */
     bool is_refused;      /* there can be none */
 };
@@ -63,6 +65,12 @@ void wndl_attachment_take_over(struct wndl_attachment *attachment);
  * is ignored, as by all that follow.
  */
 void wndl_attachment_take(struct wndl_attachment *attachment, bool last);
+
+/*
+ * Samples without perf events, if it is time. Returns when it is time again,
+ * CLOCK_MONOTONIC ns.
+ */
+uint64_t wndl_attachment_turn(struct wndl_attachment *attachment, uint64_t now);
 
 /* Pauses or resumes. */
 void wndl_attachment_pause(struct wndl_attachment *attachment, bool paused);

@@ -99,7 +99,8 @@ static void connect_parts(struct wndl_collector *c)
 static bool is_outside(const struct wndl_collector_request *r)
 {
     return r->engine.engine == WNDL_ENGINE_OUTSIDE ||
-           r->engine.engine == WNDL_ENGINE_COPIES;
+           r->engine.engine == WNDL_ENGINE_COPIES ||
+           r->engine.engine == WNDL_ENGINE_STOP;
 }
 
 /* Whether we start a command. */
@@ -406,6 +407,7 @@ static uint64_t see_to_the_clock(struct wndl_collector *c, uint64_t now)
         c->drain = now + DRAIN_EVERY_MS * NS_PER_MS;
     }
     next = earlier(next, c->drain);
+    next = earlier(next, wndl_attachment_turn(&c->attachment, now));
     return earlier(next, wndl_processes_turn(&c->processes, now));
 }
 
@@ -630,6 +632,7 @@ void wndl_collector_result(
         .cpu = cpu_of(c),
         .left = wndl_processes_running(&c->processes),
         .other_engine = c->processes.other_engine,
+        .unsampled = c->processes.unsampled,
         .traced = c->processes.traced,
         .discarded = c->discarded,
         .unwritten = unwritten_of(&c->run.recording),

@@ -28,6 +28,7 @@ struct wndl_collector_request {
     size_t pid_count;
     char **meanwhile;    /* a command, at whose end that ends; NULL: none */
     uint32_t stack_size; /* bytes of their stacks that samples copy */
+    bool stack_grows;    /* more once stacks have been longer */
     const char *file;    /* pattern: %p pid, %n program, %h host */
     const char *runtime; /* path of the preload object */
     uint64_t interval;   /* ns */
@@ -55,6 +56,12 @@ struct wndl_collector_unrecorded {
     char name[64];   /* of its executable */
 };
 
+/* Processes in which no engine could start. */
+struct wndl_collector_unsampled {
+    uint32_t count;
+    uint32_t pid, sys_errno; /* of the first */
+};
+
 /* The state of the recording. Texts belong to the collector. */
 struct wndl_collector_result {
     int exit_code; /* for us to return: the command's, or of our own failure */
@@ -66,8 +73,9 @@ struct wndl_collector_result {
     uint64_t discarded;    /* samples that were overwritten by later ones */
     uint64_t unwritten;    /* samples lost while the file was not writable */
     uint32_t left;         /* recorded processes that still run */
-    uint32_t other_engine; /* processes with another engine, or none */
-    uint32_t traced;       /* processes not sampled while being debugged */
+    uint32_t other_engine; /* processes with another engine than the first */
+    struct wndl_collector_unsampled unsampled;
+    uint32_t traced; /* processes not sampled while being debugged */
     struct wndl_collector_totals totals;
     struct wndl_offcpu_totals offcpu;
     const char *tables; /* as in the request */

@@ -541,9 +541,7 @@ static void take_ready(
         return;
     }
     if (next.kind == WNDL_SESSION_READY)
-        all->other_engine += next.ready.engine != entry->engine &&
-                             (next.ready.engine == WNDL_ENGINE_NONE ||
-                                 wndl_proc_tracer(entry->pid) == 0);
+        wndl_processes_count_engine(all, entry, &next.ready);
     entry->process->event_fd = next.fd;
     /* The program's own module is listed; announce it now. */
     wndl_collector_process_take_stacks(entry->process, false);
@@ -562,13 +560,13 @@ static void take_hello(struct wndl_processes *all,
     pid_t pid = entry->pid;
     if (all->run->request.only_first && pid != all->run->spawn.pid) {
         forget(all, entry);
-    } else if (entry->engine == WNDL_ENGINE_OUTSIDE) {
+    } else if (entry->engine == WNDL_ENGINE_OUTSIDE ||
+               entry->engine == WNDL_ENGINE_STOP) {
         forget(all, entry);
         if (wndl_processes_find(all, pid) == NULL)
             wndl_processes_add_silent(all, pid);
     } else if (hello->refusal != WNDL_UNRECORDED_NONE) {
-        all->events.refused(all->events.owner, entry->pid, hello->refusal);
-        forget(all, entry);
+        refuse_as(all, entry, hello->refusal);
     } else {
         entry->machine = hello->machine;
         if (hello->pid == (uint32_t)pid) /* not in another PID namespace */
@@ -636,7 +634,8 @@ static void look_for_changes(
     }
     if (entry->process->shm == NULL &&
         (entry->engine == WNDL_ENGINE_OUTSIDE ||
-            entry->engine == WNDL_ENGINE_COPIES)) {
+            entry->engine == WNDL_ENGINE_COPIES ||
+            entry->engine == WNDL_ENGINE_STOP)) {
         wndl_processes_add_silent(all, entry->pid);
         return;
     }

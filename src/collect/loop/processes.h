@@ -57,6 +57,7 @@ struct wndl_processes {
     uint32_t drains;  /* number of drains so far */
     uint32_t drained; /* processes in the last drain */
     uint32_t other_engine, traced;
+    struct wndl_collector_unsampled unsampled;
 };
 
 /* Starts to accept connections. False, with errno, on failure. */
@@ -91,6 +92,10 @@ void wndl_processes_add_sampled(
 
 /* Ends those that were gone, once all of their samples have come. */
 void wndl_processes_end_gone(struct wndl_processes *all);
+
+/* Counts a process whose engine is not the one that it was asked to start. */
+void wndl_processes_count_engine(struct wndl_processes *all,
+    const struct wndl_process_entry *entry, const struct wndl_ready *ready);
 
 /* Whether somebody has said something at this socket. */
 bool wndl_processes_said(int socket);

@@ -56,6 +56,20 @@ bool wndl_processes_wait(const struct wndl_processes *all)
            wndl_processes_said(all->run->session.nameless);
 }
 
+void wndl_processes_count_engine(struct wndl_processes *all,
+    const struct wndl_process_entry *entry, const struct wndl_ready *ready)
+{
+    struct wndl_collector_unsampled *u = &all->unsampled;
+    if (ready->engine == entry->engine)
+        return;
+    if (ready->engine != WNDL_ENGINE_NONE)
+        all->other_engine += wndl_proc_tracer(entry->pid) == 0;
+    else if (u->count++ == 0) {
+        u->pid = (uint32_t)entry->pid;
+        u->sys_errno = ready->sys_errno;
+    }
+}
+
 void wndl_processes_settle(const struct wndl_processes *all)
 {
     uint64_t now = wndl_clock_monotonic_ns();
@@ -142,9 +156,10 @@ static struct wndl_lost *new_lost(
         .process = p->index,
         .pid = p->pid,
         .shm = p->shm,
-        .copies = p->heap != NULL ? NULL
-                                  : (void *)(block + wndl_shm_copies_offset(
-                                                         p->tree.max_nodes)),
+        .copies =
+            p->shm == NULL || p->heap != NULL
+                ? NULL
+                : (void *)(block + wndl_shm_copies_offset(p->tree.max_nodes)),
     };
     return wndl_lost_new(&all->run->lost, &owner);
 }
@@ -152,7 +167,8 @@ static struct wndl_lost *new_lost(
 void wndl_processes_keep_lost(
     struct wndl_processes *all, struct wndl_collector_process *p)
 {
-    if (p->lost == NULL && p->shm != NULL && p->heap == NULL && !p->emulated &&
+    const bool is_sampled = p->shm != NULL || p->attached != NULL;
+    if (p->lost == NULL && is_sampled && p->heap == NULL && !p->emulated &&
         !p->is_past && all->run->has_binaries)
         p->lost = new_lost(all, p);
 }

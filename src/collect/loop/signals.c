@@ -17,8 +17,12 @@
 
 #define ONCE_WITHIN_NS UINT64_C(100000000)
 
+/* Without a command there is no child of ours: others only stop for us. */
 static void reap(struct wndl_signals *s)
 {
+    const struct wndl_collector_request *r = &s->run->request;
+    if (r->pid_count != 0 && r->meanwhile == NULL)
+        return;
     if (waitpid(s->run->spawn.pid, &s->run->status, WNOHANG) ==
         s->run->spawn.pid)
         s->run->ended = true;

@@ -285,6 +285,13 @@ static bool is_known(struct wndl_unrecorded *all, pid_t pid)
     return talks(all, pid) || *find_entry(all, pid) != NULL;
 }
 
+/* Whether all processes are read from outside, and none says hello. */
+static bool are_silent(const struct wndl_unrecorded *all)
+{
+    const uint32_t engine = all->run->request.engine.engine;
+    return engine == WNDL_ENGINE_OUTSIDE || engine == WNDL_ENGINE_STOP;
+}
+
 static void meet(struct wndl_unrecorded *all, pid_t pid)
 {
     struct wndl_proc_stat stat;
@@ -294,7 +301,7 @@ static void meet(struct wndl_unrecorded *all, pid_t pid)
         return;
     if (!wndl_proc_is_process(pid))
         return;
-    if (all->run->request.engine.engine == WNDL_ENGINE_OUTSIDE) {
+    if (are_silent(all)) {
         wndl_processes_add_silent(all->processes, pid);
         return;
     }
@@ -389,7 +396,9 @@ void wndl_unrecorded_look(struct wndl_unrecorded *all)
 {
     uint64_t now = wndl_clock_monotonic_ns();
     uint64_t cpu = wndl_clock_thread_cpu_ns();
-    if (all->run->request.pid_count != 0)
+    /* Perf events report the children of processes that ran already. */
+    if (all->run->request.pid_count != 0 &&
+        (all->run->request.only_first || !are_silent(all)))
         return;
     if (all->run->request.only_first && all->run->totals.processes != 0)
         return;
@@ -418,6 +427,8 @@ void wndl_unrecorded_refused(
     struct wndl_unrecorded *all, pid_t pid, enum wndl_unrecorded_reason reason)
 {
     wndl_unrecorded_greeted(all, pid);
+    if (wndl_attachment_adopt(all->processes->attachment, pid, reason))
+        return;
     struct wndl_unrecorded_entry *s =
         add_entry(all, pid, wndl_processes_parent(all->processes, pid));
     if (s == NULL)

@@ -208,8 +208,11 @@ bool wndl_offcpu_code_refresh(struct wndl_offcpu_code *code,
     return is_new;
 }
 
-void wndl_offcpu_code_renew(struct wndl_offcpu_code *code)
+void wndl_offcpu_code_renew(struct wndl_offcpu_code *code, uint32_t made)
 {
+    if (code->made == made)
+        return;
+    code->made = made;
     for (size_t i = 0; i < code->count; i++) {
         struct wndl_remote_module *m = &code->modules[i];
         const struct wndl_remote_module now =
@@ -217,6 +220,16 @@ void wndl_offcpu_code_renew(struct wndl_offcpu_code *code)
         m->table = now.table;
         m->table_size = now.table_size;
     }
+}
+
+bool wndl_offcpu_code_want(const struct wndl_offcpu_code *code,
+    struct wndl_binaries *binaries, uint64_t address)
+{
+    const size_t at = wndl_offcpu_code_find(code, address);
+    return at != code->count && code->binaries[at]->may_lack_rules &&
+           !wndl_binary_has_rules(
+               code->binaries[at], address - code->modules[at].bias) &&
+           wndl_binaries_want(binaries, code->binaries[at]);
 }
 
 size_t wndl_offcpu_code_find(

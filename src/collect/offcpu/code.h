@@ -18,6 +18,7 @@ struct wndl_offcpu_code {
     uint64_t changed; /* number of changes of the modules so far */
     /* ns: the earliest time of the next read of the map */
     uint64_t again, pause;
+    uint32_t made;    /* tables that had been made when they were renewed */
     bool is_stale;    /* the map must be read before the next use */
     uint16_t machine; /* EM_*, 0: not known */
 };
@@ -46,8 +47,17 @@ void wndl_offcpu_code_add(struct wndl_offcpu_code *code,
 void wndl_offcpu_code_copy(
     struct wndl_offcpu_code *code, const struct wndl_offcpu_code *from);
 
-/* Gives the modules the tables that their binaries have got since. */
-void wndl_offcpu_code_renew(struct wndl_offcpu_code *code);
+/*
+ * Gives the modules the tables that their binaries have got since. `made` is
+ * the number of tables that the cache of binaries has made by now.
+ */
+void wndl_offcpu_code_renew(struct wndl_offcpu_code *code, uint32_t made);
+
+/*
+ * Orders rules for the code at `address`, if it has none (wndl_binaries_want).
+ */
+bool wndl_offcpu_code_want(const struct wndl_offcpu_code *code,
+    struct wndl_binaries *binaries, uint64_t address);
 
 /* The index of the module that covers `address`; `count` if none does. */
 size_t wndl_offcpu_code_find(

@@ -166,6 +166,15 @@ void wndl_offcpu_spans_add(
     *last = *span;
 }
 
+void wndl_offcpu_spans_amend(struct wndl_offcpu_spans *spans, uint64_t end,
+    uint32_t node, uint32_t ended)
+{
+    if (spans->last.kind != WNDL_SPAN_BLOCKED || spans->last.end != end)
+        return;
+    spans->last.node = node;
+    spans->last.ended = ended;
+}
+
 void wndl_offcpu_spans_write(struct wndl_offcpu_spans *spans,
     struct wndl_recording *recording, uint32_t thread)
 {

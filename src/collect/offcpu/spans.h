@@ -88,6 +88,13 @@ void wndl_offcpu_spans_free(struct wndl_offcpu_spans *spans);
 void wndl_offcpu_spans_add(
     struct wndl_offcpu_spans *spans, const struct wndl_offcpu_span *span);
 
+/*
+ * Sets the stack of the last span, if that is blocked up to `end` and not
+ * written yet: it has been found since.
+ */
+void wndl_offcpu_spans_amend(struct wndl_offcpu_spans *spans, uint64_t end,
+    uint32_t node, uint32_t ended);
+
 /* Writes all spans; the tree must have been written before. */
 void wndl_offcpu_spans_write(struct wndl_offcpu_spans *spans,
     struct wndl_recording *recording, uint32_t thread);

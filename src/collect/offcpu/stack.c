@@ -140,6 +140,30 @@ static void walk_steadily(struct wndl_offcpu_subject *subject,
     walk->end = WNDL_END_NO_RULE;
 }
 
+static bool is_lost(const struct wndl_offcpu_stack *stack)
+{
+    return stack->last.ended != WNDL_END_COMPLETE &&
+           stack->last.ended != WNDL_END_TRUNCATED;
+}
+
+bool wndl_offcpu_stack_may_be_found(const struct wndl_offcpu_subject *subject,
+    const struct wndl_offcpu_stack *stack)
+{
+    return stack->last.is_walked && is_lost(stack) &&
+           stack->made != subject->shared->binaries->made;
+}
+
+/* Rules come later, from another thread: the walk is repeated then. */
+static void want_rules(
+    struct wndl_offcpu_subject *subject, const struct wndl_walk *walk)
+{
+    for (size_t i = 0; i < walk->count; i++) {
+        const struct wndl_frame *f = &walk->frames[i];
+        (void)wndl_offcpu_code_want(&subject->code, subject->shared->binaries,
+            f->address - !f->interrupted);
+    }
+}
+
 static void take_walk(struct wndl_offcpu_subject *subject,
     struct wndl_offcpu_stack *stack, uint64_t now)
 {
@@ -156,6 +180,9 @@ static void take_walk(struct wndl_offcpu_subject *subject,
     stack->last.node = wndl_offcpu_walk_node(
         &subject->code, &subject->tree, subject->recording, &walk);
     stack->last.ended = wndl_walk_sure_end(&walk);
+    stack->made = subject->code.made;
+    if (is_lost(stack))
+        want_rules(subject, &walk);
     stack->changed = subject->code.changed;
     stack->last.is_walked = true;
     stack->is_new = true;
@@ -176,8 +203,11 @@ bool wndl_offcpu_stack_take(struct wndl_offcpu_subject *subject,
     if (subject->code.is_stale)
         (void)wndl_offcpu_code_refresh(
             &subject->code, subject->shared->binaries, subject->pid, now);
-    if (stack->last.is_walked && stack->pc == pc && stack->sp == sp &&
-        stack->changed == subject->code.changed && is_unchanged(subject, stack))
+    wndl_offcpu_code_renew(&subject->code, subject->shared->binaries->made);
+    if (stack->last.is_walked &&
+        !wndl_offcpu_stack_may_be_found(subject, stack) && stack->pc == pc &&
+        stack->sp == sp && stack->changed == subject->code.changed &&
+        is_unchanged(subject, stack))
         return true;
     stack->pc = pc;
     stack->sp = sp;

@@ -36,6 +36,7 @@ struct wndl_offcpu_stack {
         bool is_walked;
     } last, before; /* before: as of the look before the last one */
     bool is_new;    /* it was walked for the last look */
+    uint32_t made;  /* the code's `made` at the walk */
 };
 
 /* Makes an empty one, which is not walked yet; frees its words. */
@@ -58,6 +59,13 @@ struct wndl_offcpu_subject {
  */
 bool wndl_offcpu_stack_take(struct wndl_offcpu_subject *subject,
     struct wndl_offcpu_stack *stack, uint64_t pc, uint64_t sp, uint64_t now);
+
+/*
+ * Whether a stack that was lost may be found now: there are more rules from
+ * code than there were.
+ */
+bool wndl_offcpu_stack_may_be_found(const struct wndl_offcpu_subject *subject,
+    const struct wndl_offcpu_stack *stack);
 
 /*
  * Says whether the thread stood still while its stack was taken. If so, a new

@@ -343,25 +343,54 @@ static enum seen see(struct wndl_offcpu_thread *thread,
     return now->slices == slices ? SEEN_BLOCKED : SEEN_MOVING;
 }
 
+/* A thread that moves is seen once more. */
+static enum seen see_again(struct wndl_offcpu_thread *thread,
+    struct wndl_offcpu_process *process, struct wndl_offcpu_times *now)
+{
+    enum seen seen = SEEN_HIDDEN;
+    errno = process->hidden;
+    for (int i = 0; i < 2 && process->hidden == 0; i++) {
+        seen = see(thread, process, now);
+        if (seen != SEEN_MOVING)
+            break;
+    }
+    return seen;
+}
+
+static bool has_stayed(const struct wndl_offcpu_thread *thread,
+    const struct wndl_offcpu_times *now)
+{
+    return thread->is_blocked && now->slices == thread->reported.slices;
+}
+
+/* One that has not run since was there all the time. */
+static void look_at_place(struct wndl_offcpu_thread *thread,
+    struct wndl_offcpu_process *process, const struct wndl_offcpu_times *now,
+    struct place before)
+{
+    const struct place after = place_of(thread);
+    if (has_stayed(thread, now)) {
+        wndl_offcpu_spans_amend(
+            &thread->spans, thread->reported.time, after.node, after.ended);
+        before = after;
+    }
+    look_at_blocked(thread, process, now, before);
+}
+
 bool wndl_offcpu_thread_look(
     struct wndl_offcpu_thread *thread, struct wndl_offcpu_process *process)
 {
     struct wndl_offcpu_times now;
     if (!read_times(thread, process, &now))
         return put_off(thread, process);
-    if (thread->is_blocked && now.slices == thread->reported.slices) {
+    if (has_stayed(thread, &now) &&
+        !wndl_offcpu_stack_may_be_found(&process->subject, &thread->stack)) {
         look_again(thread, process, &now);
         return true;
     }
-    thread->was_active = true;
+    thread->was_active |= !has_stayed(thread, &now);
     const struct place before = place_of(thread);
-    enum seen seen = SEEN_HIDDEN;
-    errno = process->hidden;
-    for (int i = 0; i < 2 && process->hidden == 0; i++) {
-        seen = see(thread, process, &now);
-        if (seen != SEEN_MOVING)
-            break;
-    }
+    const enum seen seen = see_again(thread, process, &now);
     if (seen == SEEN_NOTHING)
         return put_off(thread, process);
     if (seen == SEEN_RUNNING || seen == SEEN_MOVING)
@@ -369,7 +398,7 @@ bool wndl_offcpu_thread_look(
     else if (seen == SEEN_HIDDEN)
         look_at_hidden(thread, process, &now);
     else
-        look_at_blocked(thread, process, &now, before);
+        look_at_place(thread, process, &now, before);
     return seen != SEEN_GONE;
 }
 

@@ -173,29 +173,72 @@ void wndl_collector_process_put_samples(struct wndl_collector_process *p)
     wndl_offcpu_tree_write(&a->walks.tree, p->recording, p->index);
     for (size_t i = 0; i < a->threads.len; i++)
         put_thread(p, thread_at(a, i));
+    if (p->lost != NULL)
+        wndl_lost_try(p->lost);
+}
+
+uint32_t wndl_collector_process_attached_nodes(
+    const struct wndl_collector_process *p)
+{
+    return p->attached == NULL ? 0 : p->attached->walks.tree.written;
+}
+
+/* Whether the sample waits for rules of the code that its stack met. */
+static bool keep_lost(struct wndl_collector_process *p,
+    const struct wndl_lost_sample *sample,
+    const struct wndl_attach_walked *walked,
+    const struct wndl_attach_record *record)
+{
+    struct wndl_attach_regs room;
+    if (p->lost == NULL || walked->end == WNDL_END_COMPLETE ||
+        walked->end == WNDL_END_TRUNCATED)
+        return false;
+    wndl_lost_take_code(p->lost, &p->attached->walks.code);
+    for (size_t i = 0; i < walked->count; i++) {
+        const struct wndl_frame *f = &walked->frames[i];
+        wndl_lost_meet(p->lost, f->address - !f->interrupted);
+    }
+    const struct wndl_regs *start =
+        wndl_attach_regs_of(record, p->attached->walks.code.machine, &room);
+    return start != NULL &&
+           wndl_lost_keep_stack(p->lost, sample, start, record->stack);
+}
+
+static void add_sample(struct wndl_collector_process *p, struct sampled *s,
+    const struct wndl_lost_sample *taken)
+{
+    if (s->count == 0)
+        s->begin = s->time = taken->time;
+    const struct wndl_fields_sample sample = {
+        .time = taken->time - s->time,
+        .cpu = taken->cpu,
+        .node = taken->node,
+        .end = taken->end,
+    };
+    wndl_put_sample(&s->bytes, &sample);
+    s->count++;
+    s->time = taken->time;
+    p->totals->samples++;
+    p->totals->cpu += taken->cpu;
+    p->totals->ends[taken->end % WNDL_WALK_END_COUNT]++;
 }
 
 static void take_sample(struct wndl_collector_process *p, struct sampled *s,
     const struct wndl_attach_record *record)
 {
-    const uint64_t cpu = p->attached->settings->interval;
+    const uint64_t cpu =
+        record->cpu != 0 ? record->cpu : p->attached->settings->interval;
     const struct wndl_attach_walked walked =
         wndl_attach_walk(&p->attached->walks, record);
-    const uint64_t time = record->time > s->time ? record->time : s->time;
-    if (s->count == 0)
-        s->begin = s->time = time;
-    const struct wndl_fields_sample sample = {
-        .time = time - s->time,
+    const struct wndl_lost_sample sample = {
+        .time = record->time > s->time ? record->time : s->time,
         .cpu = cpu,
+        .thread = s->index,
         .node = walked.node,
         .end = walked.end,
     };
-    wndl_put_sample(&s->bytes, &sample);
-    s->count++;
-    s->time = time;
-    p->totals->samples++;
-    p->totals->cpu += cpu;
-    p->totals->ends[walked.end % WNDL_WALK_END_COUNT]++;
+    if (!keep_lost(p, &sample, &walked, record))
+        add_sample(p, s, &sample);
     wndl_collector_thread_sampled(&p->threads, s->tid, cpu);
 }
 

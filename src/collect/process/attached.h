@@ -42,6 +42,10 @@ void wndl_collector_process_forget_code(struct wndl_collector_process *p);
 /* Writes the samples taken so far. */
 void wndl_collector_process_put_samples(struct wndl_collector_process *p);
 
+/* The nodes of stacks that were written; 0 if it is not attached. */
+uint32_t wndl_collector_process_attached_nodes(
+    const struct wndl_collector_process *p);
+
 /* Reads what code it has, if it is attached. `now` is CLOCK_MONOTONIC ns. */
 void wndl_collector_process_read_code(
     struct wndl_collector_process *p, uint64_t now);

@@ -36,12 +36,12 @@ struct wndl_lost {
     struct wndl_lost *next; /* in shared->ended */
     struct wndl_lost_shared *shared;
     struct wndl_offcpu_subject subject;
-    struct wndl_shm *shm;               /* NULL once the process has ended */
+    struct wndl_shm *shm; /* NULL: it has none, or the process has ended */
     const struct wndl_shm_copy *copies; /* of the block; NULL: it has none */
     bool has_left;                      /* another image may have the pid */
     uint32_t process, nodes;
     uint32_t in_vain;
-    uint32_t made; /* tables that the modules of `code` have */
+    uint64_t taken; /* `changed` of the code that was taken over; 0: none */
     struct waiting *first, **end;
     struct waiting *found, **found_end; /* those that have their stack */
 };
@@ -68,6 +68,19 @@ void wndl_lost_shared_begin(struct wndl_lost_shared *shared,
                                                 : WNDL_WALK_ANY;
 }
 
+/* Rules are made from code of x86-64 alone. */
+static bool can_follow(const struct wndl_lost *lost)
+{
+    return lost->subject.code.machine == EM_X86_64 &&
+           lost->shared->binaries->maker != NULL;
+}
+
+static void ask_for_copies(struct wndl_lost *lost, bool wanted)
+{
+    if (lost->shm != NULL)
+        atomic_store(&lost->shm->wants_copies, wanted);
+}
+
 struct wndl_lost *wndl_lost_new(
     struct wndl_lost_shared *shared, const struct wndl_lost_owner *owner)
 {
@@ -87,9 +100,7 @@ struct wndl_lost *wndl_lost_new(
         .pid = owner->pid, .recording = shared->recording};
     wndl_offcpu_code_init(&lost->subject.code, owner->pid);
     wndl_offcpu_tree_init(&lost->subject.tree, WNDL_CHUNK_STAK);
-    atomic_store(&lost->shm->wants_copies,
-        lost->copies != NULL && lost->subject.code.machine == EM_X86_64 &&
-            shared->binaries->maker != NULL);
+    ask_for_copies(lost, lost->copies != NULL && can_follow(lost));
     return lost;
 }
 
@@ -147,10 +158,17 @@ const struct wndl_offcpu_code *wndl_lost_look(
     if (!lost->has_left)
         (void)wndl_offcpu_code_refresh(code, lost->shared->binaries,
             lost->subject.pid, wndl_clock_monotonic_ns());
-    if (lost->made != lost->shared->binaries->made)
-        wndl_offcpu_code_renew(code);
-    lost->made = lost->shared->binaries->made;
+    wndl_offcpu_code_renew(code, lost->shared->binaries->made);
     return code;
+}
+
+void wndl_lost_take_code(
+    struct wndl_lost *lost, const struct wndl_offcpu_code *code)
+{
+    if (lost->taken == code->changed)
+        return;
+    wndl_offcpu_code_copy(&lost->subject.code, code);
+    lost->taken = code->changed;
 }
 
 void wndl_lost_leave(struct wndl_lost *lost)
@@ -166,17 +184,14 @@ void wndl_lost_modules_changed(struct wndl_lost *lost)
 void wndl_lost_meet(struct wndl_lost *lost, uint64_t address)
 {
     const struct wndl_offcpu_code *code = &lost->subject.code;
-    size_t at = wndl_offcpu_code_find(code, address);
+    const size_t at = wndl_offcpu_code_find(code, address);
     if (at == code->count || code->is_stale)
-        at = wndl_offcpu_code_find(wndl_lost_look(lost, false), address);
-    if (at == code->count || !code->binaries[at]->may_lack_rules ||
-        wndl_binary_has_rules(
-            code->binaries[at], address - code->modules[at].bias) ||
-        !wndl_binaries_want(lost->shared->binaries, code->binaries[at]))
+        code = wndl_lost_look(lost, false);
+    if (!wndl_offcpu_code_want(code, lost->shared->binaries, address))
         return;
     lost->in_vain = 0;
-    if (lost->shm != NULL && lost->copies != NULL)
-        atomic_store(&lost->shm->wants_copies, 1);
+    if (lost->copies != NULL)
+        ask_for_copies(lost, true);
 }
 
 /* ---- writing */
@@ -217,6 +232,11 @@ static void write_found(struct wndl_lost *lost)
 }
 
 /* ---- keeping */
+
+static bool has_room(const struct wndl_lost_shared *shared)
+{
+    return shared->bytes < BYTES_MAX && shared->held < HELD_MAX;
+}
 
 static struct wndl_shm_copy *copy_out(
     const struct wndl_shm_copy *from, uint32_t *room)
@@ -261,15 +281,35 @@ bool wndl_lost_keep(struct wndl_lost *lost,
         atomic_load_explicit(&lost->shm->copy_states[copy - 1],
             memory_order_acquire) != WNDL_COPY_WHOLE)
         return false;
-    struct wndl_shm_copy *own =
-        lost->shared->bytes >= BYTES_MAX || lost->shared->held >= HELD_MAX
-            ? NULL
-            : copy_out(&lost->copies[copy - 1], &room);
+    struct wndl_shm_copy *own = has_room(lost->shared)
+                                    ? copy_out(&lost->copies[copy - 1], &room)
+                                    : NULL;
     atomic_store_explicit(&lost->shm->copy_states[copy - 1], WNDL_COPY_FREE,
         memory_order_release);
     if (own == NULL)
         return false;
     append(lost, sample, own, room);
+    return true;
+}
+
+bool wndl_lost_keep_stack(struct wndl_lost *lost,
+    const struct wndl_lost_sample *sample, const struct wndl_regs *regs,
+    struct wndl_bytes stack)
+{
+    if (stack.size > WNDL_SHM_COPY_BYTES)
+        stack.size = WNDL_SHM_COPY_BYTES;
+    if (!can_follow(lost) || lost->in_vain >= IN_VAIN || stack.size == 0 ||
+        !has_room(lost->shared))
+        return false;
+    const uint32_t room =
+        (uint32_t)(offsetof(struct wndl_shm_copy, bytes) + stack.size);
+    struct wndl_shm_copy *copy = wndl_mem_zalloc(wndl_mem_libc(), room);
+    if (copy == NULL)
+        return false;
+    memcpy(copy->gregs, regs->gregs, sizeof copy->gregs);
+    memcpy(copy->bytes, stack.data, stack.size);
+    copy->size = (uint32_t)stack.size;
+    append(lost, sample, copy, room);
     return true;
 }
 
@@ -292,7 +332,7 @@ static bool read_copy(void *context, uint64_t address, void *to, size_t size)
         memcpy(to, copy->bytes + at, size);
         return true;
     }
-    return r->lost->shm != NULL && !r->lost->has_left &&
+    return !r->lost->has_left &&
            wndl_offcpu_code_find(code, address) < code->count &&
            wndl_process_read(r->lost->subject.pid, address, to, size) == size;
 }
@@ -348,8 +388,8 @@ static void give_up(struct wndl_lost *lost, struct waiting *w)
 {
     write_sample(lost, &w->sample, w->sample.node, w->sample.end);
     free_waiting(lost->shared, w);
-    if (++lost->in_vain >= IN_VAIN && lost->shm != NULL)
-        atomic_store(&lost->shm->wants_copies, 0);
+    if (++lost->in_vain >= IN_VAIN)
+        ask_for_copies(lost, false);
 }
 
 static void add_found(struct wndl_lost *lost, struct waiting *w)

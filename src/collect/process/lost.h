@@ -11,6 +11,7 @@
 #ifndef WNDL_COLLECT_PROCESS_LOST_H
 #define WNDL_COLLECT_PROCESS_LOST_H
 
+#include "base/bytes.h"
 #include "rec/shm.h"
 
 #include <sys/types.h>
@@ -62,7 +63,7 @@ void wndl_lost_take_tables(struct wndl_lost_shared *shared);
 struct wndl_lost_owner {
     uint32_t process;
     pid_t pid;
-    struct wndl_shm *shm;
+    struct wndl_shm *shm;               /* NULL: it is recorded from outside */
     const struct wndl_shm_copy *copies; /* of the block; NULL: it has none */
 };
 
@@ -74,6 +75,10 @@ void wndl_lost_free(struct wndl_lost *lost);
 /* Reads which modules are mapped, if they may have changed. */
 const struct wndl_offcpu_code *wndl_lost_look(
     struct wndl_lost *lost, bool has_changed);
+
+/* The modules that somebody else has read. */
+void wndl_lost_take_code(
+    struct wndl_lost *lost, const struct wndl_offcpu_code *code);
 
 /* The image has gone: from now on, nothing is read by its pid. */
 void wndl_lost_leave(struct wndl_lost *lost);
@@ -98,6 +103,14 @@ struct wndl_lost_sample {
  */
 bool wndl_lost_keep(struct wndl_lost *lost,
     const struct wndl_lost_sample *sample, uint32_t copy);
+
+/*
+ * The same for a stack that the kernel has copied from the stack pointer up.
+ * regs->gregs are x86-64's.
+ */
+bool wndl_lost_keep_stack(struct wndl_lost *lost,
+    const struct wndl_lost_sample *sample, const struct wndl_regs *regs,
+    struct wndl_bytes stack);
 
 /* Walks the stacks for which tables have come; writes those that stay lost. */
 void wndl_lost_try(struct wndl_lost *lost);

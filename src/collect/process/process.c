@@ -347,7 +347,8 @@ void wndl_collector_process_end(
     }
     wndl_collector_process_put_samples(p);
     if (p->lost != NULL)
-        wndl_lost_end(p->lost, p->nodes);
+        wndl_lost_end(
+            p->lost, p->nodes + wndl_collector_process_attached_nodes(p));
     p->lost = NULL;
     if (p->offcpu != NULL)
         wndl_offcpu_end(p->offcpu, wndl_clock_monotonic_ns());

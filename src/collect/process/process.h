@@ -28,6 +28,12 @@ enum {
 };
 
 /* Totals of the whole recording. */
+/* Stops of running threads, for their stacks. */
+struct wndl_collector_stops {
+    uint64_t count;
+    uint64_t ns, longest; /* for which they stood still: of all, of one */
+};
+
 struct wndl_collector_totals {
     uint64_t samples;
     uint64_t cpu; /* ns that the samples stand for */
@@ -38,6 +44,7 @@ struct wndl_collector_totals {
     uint64_t interrupted_calls;
     uint64_t damaged; /* impossible contents, which were given up */
     struct wndl_collector_heap_totals heap;
+    struct wndl_collector_stops stops;
     uint32_t processes;
     uint32_t threads;
     uint32_t unrecorded;

@@ -164,6 +164,10 @@ static enum wndl_status refuse_outside(int why, struct wndl_error *err)
 enum wndl_status wndl_collector_choose(struct wndl_collector_engine *engine,
     enum wndl_engine wanted, struct wndl_error *err)
 {
+    if (wanted >= WNDL_ENGINE_COUNTED)
+        return wndl_fail(err, WNDL_UNSUPPORTED,
+            "this engine is for processes that run already: windlass record "
+            "--engine stop -p PID");
     probe_perf(engine);
     if (wanted == WNDL_ENGINE_NONE && engine->refusal == 0)
         return WNDL_OK;

@@ -14,14 +14,30 @@ struct controls {
     size_t unended;
 };
 
-bool wndl_frame_has_controls(struct wndl_bytes text, bool json)
+/* The next "\\u001" of [from, from + left), or NULL. memmem would take twice as
+ * long. */
+static const uint8_t *next_escaped(const uint8_t *from, size_t left)
 {
     static const char escaped[] = "\\u001";
+    enum { SIZE = sizeof escaped - 1 };
+    const uint8_t *end = from + left;
+    while (left >= SIZE) {
+        const uint8_t *found = memchr(from, '\\', left - (SIZE - 1));
+        if (found == NULL || memcmp(found, escaped, SIZE) == 0)
+            return found;
+        from = found + 1;
+        left = (size_t)(end - from);
+    }
+    return NULL;
+}
+
+bool wndl_frame_has_controls(struct wndl_bytes text, bool json)
+{
     if (text.size == 0)
         return false;
     if (memchr(text.data, ESC, text.size) != NULL)
         return true;
-    return json && memmem(text.data, text.size, escaped, 5) != NULL;
+    return json && next_escaped(text.data, text.size) != NULL;
 }
 
 /* The byte at `at`; outside of the text a line end, which no sequence has. */
@@ -83,14 +99,26 @@ static size_t end_of_string(struct controls *c, size_t at)
     return 0;
 }
 
+/* The size of the sequence at `at` if it is the commonest, a colour; else 0. */
+static inline size_t size_of_colour(struct wndl_bytes text, size_t at)
+{
+    size_t end = at + 2;
+    if (text.size - at < 3 || text.data[at] != ESC || text.data[at + 1] != '[')
+        return 0;
+    while (end < text.size && is_within(text.data[end], 0x30, 0x3f))
+        end++;
+    return end < text.size && text.data[end] == 'm' ? end + 1 - at : 0;
+}
+
 /* The size of the sequence at `at`; 0 if there is none, or it is cut off. */
 static size_t size_of_control(struct controls *c, size_t at)
 {
-    size_t esc = size_of_byte(c, at, ESC);
+    size_t colour = size_of_colour(c->text, at);
+    size_t esc = colour != 0 ? 0 : size_of_byte(c, at, ESC);
     size_t next = at + esc;
     size_t end;
     if (esc == 0)
-        return 0;
+        return colour;
     switch (byte_at(c, next)) {
     case '[':
         end = end_of_sequence(c, next + 1, 0x40);
@@ -114,11 +142,12 @@ static size_t next_place(const struct controls *c, size_t at)
 {
     size_t left = c->text.size - at;
     const uint8_t *from = c->text.data + at;
-    const uint8_t *found = left == 0 ? NULL : memchr(from, ESC, left);
+    if (left == 0 || *from == ESC)
+        return at;
+    const uint8_t *found = memchr(from, ESC, left);
     if (found != NULL)
         left = (size_t)(found - from);
-    const uint8_t *escaped =
-        c->json && left != 0 ? memmem(from, left, "\\u001", 5) : NULL;
+    const uint8_t *escaped = c->json ? next_escaped(from, left) : NULL;
     if (escaped != NULL)
         return (size_t)(escaped - c->text.data);
     return found == NULL ? c->text.size : (size_t)(found - c->text.data);
@@ -126,6 +155,8 @@ static size_t next_place(const struct controls *c, size_t at)
 
 static bool add_cut(struct wndl_vec *cuts, size_t at, size_t removed)
 {
+    if (cuts == NULL)
+        return true;
     struct wndl_frame_cut *last =
         cuts->len == 0 ? NULL : wndl_vec_at(cuts, cuts->len - 1);
     if (last == NULL || last->at != at)

@@ -21,8 +21,8 @@ struct wndl_frame_cut {
 
 /*
  * Copies `text` without control sequences to `to`, which has room for all of
- * it, and appends to `cuts` (struct wndl_frame_cut) where they were. Returns
- * the size of the copy. False in *complete when memory is out.
+ * it, and appends to `cuts` (struct wndl_frame_cut; or NULL) where they were.
+ * Returns the size of the copy. False in *complete when memory is out.
  */
 size_t wndl_frame_strip_controls(struct wndl_bytes text, bool json, uint8_t *to,
     struct wndl_vec *cuts, bool *complete);

@@ -86,6 +86,12 @@ bool wndl_frame_android(
 bool wndl_frame_apple(struct wndl_frame_scan *s,
     const struct wndl_frame_number *n, struct wndl_frame_text *frame);
 
+/* ---- ips */
+
+/* "imageOffset":OFF,"imageIndex":12 in the object that has `key`. */
+bool wndl_frame_ips(
+    struct wndl_frame_scan *s, size_t key, struct wndl_frame_text *frame);
+
 /* ---- debuggers */
 
 /* "frame #1: 0xADDRESS path`name + 12" */
@@ -125,6 +131,10 @@ bool wndl_frame_python(struct wndl_frame_scan *s,
 /* "Binary file \"path\" [0xADDRESS]" */
 bool wndl_frame_python_absolute(struct wndl_frame_scan *s,
     const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* "1  ADDRESS:OFF  name  -  path", separated by tabs; `tab` ends the name. */
+bool wndl_frame_perl(
+    struct wndl_frame_scan *s, size_t tab, struct wndl_frame_text *frame);
 
 /* ---- kernel */
 

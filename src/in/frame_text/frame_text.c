@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frame_text: every form but Android's has a "0x" in it, and the text around
- * the first or last of them decides. The search goes from one "0x" or '#' to
- * the next.
+ * frame_text: most forms have a "0x" in them, and the text around the first or
+ * last of them decides. The search goes from one sign of a form to the next: a
+ * "0x", the '#' of Android's, a key of Apple's JSON, a tab of Perl's.
  */
 #include "in/frame_text/frame_text.h"
 
@@ -110,12 +110,48 @@ void wndl_frame_scan_init(
     scan->hash = scan->open = WNDL_FRAME_NONE;
 }
 
-/* The next 'x' or '#'; the end of the text if there is none. */
+static const char ips_key[] = "\"imageOffset\"";
+enum { KEY_O = 6 }; /* where its 'O' is */
+static const char perl_columns[] = "\t-\t/";
+
+static size_t next_key(const struct wndl_frame_scan *s, size_t from)
+{
+    from = wndl_frame_larger(from, s->no_key);
+    if (!s->json || from >= s->text.size)
+        return s->text.size;
+    /* Text has few capitals: memmem would take longer. */
+    size_t at = wndl_frame_first_of(s, 'O', from + KEY_O, s->text.size);
+    while (at < s->text.size && !wndl_frame_at_text(s, at - KEY_O, ips_key))
+        at = wndl_frame_first_of(s, 'O', at + 1, s->text.size);
+    return at == s->text.size ? at : at - KEY_O;
+}
+
+/* Text has few tabs: memmem would take longer. */
+static size_t next_columns(const struct wndl_frame_scan *s, size_t from)
+{
+    size_t at = wndl_frame_first_of(s, '\t', from, s->text.size);
+    while (at < s->text.size && !wndl_frame_at_text(s, at, perl_columns))
+        at = wndl_frame_first_of(s, '\t', at + 1, s->text.size);
+    return at;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The next 'x' or other sign of a form, or the end of the text. */
 static size_t next_sign(struct wndl_frame_scan *s)
 {
-    if (s->hash_at < s->next || s->next == 0)
+    bool first = s->next == 0;
+    if (s->hash_at < s->next || first)
         s->hash_at = wndl_frame_first_of(s, '#', s->next, s->text.size);
-    return wndl_frame_first_of(s, 'x', s->next, s->hash_at);
+    if (s->key_at < s->next || first)
+        s->key_at = next_key(s, s->next);
+    if (s->perl_at < s->next || first)
+        s->perl_at = next_columns(s, s->next);
+    size_t end = smaller(s->hash_at, smaller(s->key_at, s->perl_at));
+    return wndl_frame_first_of(s, 'x', s->next, end);
 }
 
 /* The form without a "0x", "#01 pc OFF", begins with a '#'. */
@@ -133,6 +169,25 @@ static bool candidate_without_0x(
     return hash >= s->taken && wndl_frame_android(s, hash, frame);
 }
 
+/* Whether there is a frame at the sign at `at`. */
+static bool take_sign(
+    struct wndl_frame_scan *s, size_t at, struct wndl_frame_text *frame)
+{
+    switch (s->text.data[at]) {
+    case 'x':
+        return at != 0 && s->text.data[at - 1] == '0' &&
+               candidate(s, at - 1, frame);
+    case '#':
+        return candidate_without_0x(s, at, frame);
+    case '"':
+        enter_line(s, at);
+        return at >= s->taken && wndl_frame_ips(s, at, frame);
+    default:
+        enter_line(s, at);
+        return at >= s->taken && wndl_frame_perl(s, at, frame);
+    }
+}
+
 bool wndl_frame_scan_next(
     struct wndl_frame_scan *scan, struct wndl_frame_text *frame)
 {
@@ -141,12 +196,7 @@ bool wndl_frame_scan_next(
         if (at == scan->text.size)
             return false;
         scan->next = at + 1;
-        if (scan->text.data[at] == '#') {
-            if (candidate_without_0x(scan, at, frame))
-                return true;
-        } else if (at != 0 && scan->text.data[at - 1] == '0' &&
-                   candidate(scan, at - 1, frame)) {
+        if (take_sign(scan, at, frame))
             return true;
-        }
     }
 }

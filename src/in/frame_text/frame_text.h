@@ -33,6 +33,8 @@ enum wndl_frame_form {
     WNDL_FRAME_PYTHON,    /* Binary file "path", at name+0xOFF [0xADDRESS] */
     WNDL_FRAME_KERNEL,    /* name+0xOFF/0xSIZE [module] */
     WNDL_FRAME_MARKUP,    /* {{{bt:1:0xADDRESS}}}; `name` is its number */
+    WNDL_FRAME_IPS,       /* "imageOffset":OFF,"imageIndex":12 */
+    WNDL_FRAME_PERL,      /* 1  ADDRESS:OFF  name  -  path */
 };
 
 /* The base of wndl_frame_text.address. */
@@ -63,6 +65,7 @@ struct wndl_frame_text {
     struct wndl_bytes arch;     /* of Apple's, after the path; or empty */
     struct wndl_bytes build_id; /* its hex digits, or empty */
     uint64_t address;
+    uint64_t image;      /* of IPS: its number in the list of images */
     bool return_address; /* the call is one byte before it */
     bool perhaps;        /* text that is no frame can look like this */
 };
@@ -79,7 +82,12 @@ struct wndl_frame_scan {
     struct wndl_bytes
         kernel; /* path of the kernel; empty: none is looked for */
     size_t next;
-    size_t hash_at; /* the next '#'; may be before the current place */
+    /* The next '#', key of an IPS object, end of a name of Perl's; each may be
+     * before the current place. */
+    size_t hash_at;
+    size_t key_at;
+    size_t perl_at;
+    size_t no_key;  /* no object begins before that is not read yet */
     size_t entered; /* line ends before it have been handled */
     size_t line;
     size_t taken;

@@ -5,6 +5,7 @@
 #include "base/lines.h"
 #include "base/search.h"
 #include "base/text.h"
+#include "in/frame_text/ips.h"
 #include "in/frame_text/text.h"
 
 #include <stdlib.h>
@@ -275,21 +276,6 @@ static bool add_row(struct wndl_frame_images *images,
     return copy_image(images, slot);
 }
 
-static bool read_lines(struct wndl_frame_images *images, struct wndl_bytes text)
-{
-    struct wndl_lines lines = wndl_lines_of(text);
-    struct wndl_bytes line;
-    while (wndl_lines_next(&lines, &line)) {
-        struct wndl_frame_image image;
-        size_t at = (size_t)(line.data - text.data);
-        if (!read_row(line, &image))
-            images->continues = false;
-        else if (!add_row(images, &image, at))
-            return false;
-    }
-    return true;
-}
-
 /* ---- markup */
 
 /* Takes the text up to the next ':' or the end of the element. */
@@ -366,11 +352,16 @@ static bool read_element(
     }
     if (take_text(&element, "module:"))
         return add_module(images, element);
-    return !take_text(&element, "mmap:") || add_mmap(images, element, at);
+    if (!take_text(&element, "mmap:"))
+        return true;
+    images->continues &= images->markup;
+    images->markup = true;
+    return add_mmap(images, element, at);
 }
 
+/* The elements of a line, which begins at `line` of the text. */
 static bool read_markup(
-    struct wndl_frame_images *images, struct wndl_bytes text)
+    struct wndl_frame_images *images, struct wndl_bytes text, size_t line)
 {
     enum { LONGEST = 8192 };
     const uint8_t *end = text.data + text.size;
@@ -382,9 +373,61 @@ static bool read_markup(
         if (close != NULL &&
             !read_element(images,
                 (struct wndl_bytes){from, (size_t)(close - from)},
-                (size_t)(at - text.data)))
+                line + (size_t)(at - text.data)))
             return false;
     }
+    return true;
+}
+
+/* ---- lines */
+
+/* Only a `reset` ends a table of markup; others end where no row is. */
+static bool read_line(
+    struct wndl_frame_images *images, struct wndl_bytes line, size_t at)
+{
+    struct wndl_frame_image image;
+    if (wndl_frame_has_markup(line))
+        return read_markup(images, line, at);
+    if (!read_row(line, &image)) {
+        images->continues &= images->markup;
+        return true;
+    }
+    images->continues &= !images->markup;
+    images->markup = false;
+    return add_row(images, &image, at);
+}
+
+static bool read_lines(struct wndl_frame_images *images, struct wndl_bytes text)
+{
+    struct wndl_lines lines = wndl_lines_of(text);
+    struct wndl_bytes line;
+    while (wndl_lines_next(&lines, &line))
+        if (!read_line(images, line, (size_t)(line.data - text.data)))
+            return false;
+    return true;
+}
+
+/* ---- lists of images in JSON */
+
+/* Each list is a table, in which the number of an image is its address. */
+static bool read_lists(struct wndl_frame_images *images, struct wndl_bytes text)
+{
+    const uint8_t *list = wndl_frame_next_ips_list(text, text.data);
+    images->markup = false;
+    while (list != NULL) {
+        size_t at = (size_t)(list - text.data);
+        struct wndl_bytes rest = after(text, at);
+        struct wndl_frame_image image;
+        images->continues = false;
+        for (uint64_t i = 0; wndl_frame_next_ips_image(&rest, &image); i++) {
+            image.start = i;
+            image.end = i + 1;
+            if (!add_row(images, &image, at))
+                return false;
+        }
+        list = wndl_frame_next_ips_list(text, rest.data);
+    }
+    images->continues = false;
     return true;
 }
 
@@ -413,6 +456,7 @@ static bool keep_last(struct wndl_frame_images *images)
         return true;
     wndl_frame_images_init(&kept, images->arena.mem);
     kept.continues = images->continues;
+    kept.markup = images->markup;
     if (images->tables.len != 0) {
         const struct wndl_frame_image_table *last =
             table_at(images, images->tables.len - 1);
@@ -476,8 +520,9 @@ bool wndl_frame_images_read(
 {
     if (!keep_last(images))
         return false;
-    bool read = wndl_frame_has_markup(text) ? read_markup(images, text)
-                                            : read_lines(images, text);
+    bool lists =
+        text.size != 0 && wndl_frame_next_ips_list(text, text.data) != NULL;
+    bool read = lists ? read_lists(images, text) : read_lines(images, text);
     for (size_t i = 0; i < images->tables.len && read; i++)
         read = finish_table(images, i);
     return read;
@@ -513,6 +558,15 @@ const struct wndl_frame_image *wndl_frame_images_find(
     const struct wndl_frame_image *found =
         next == 0 ? NULL : find_in(images, next - 1, address);
     return found != NULL ? found : find_in(images, next, address);
+}
+
+const struct wndl_frame_image *wndl_frame_images_listed(
+    const struct wndl_frame_images *images, uint64_t number, size_t at)
+{
+    size_t next = tables_before(images, at);
+    if (next < images->tables.len)
+        return find_in(images, next, number);
+    return next == 0 ? NULL : find_in(images, next - 1, number);
 }
 
 static const struct wndl_frame_image *named_in(

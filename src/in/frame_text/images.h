@@ -2,8 +2,9 @@
 /*
  * images: the tables of loaded files that programs print beside their stacks:
  * rows of /proc/PID/maps, GDB's `info proc mappings`, the binary images of
- * Apple's crash reports, and `{{{module}}}` and `{{{mmap}}}` of LLVM's
- * symbolizer markup. Rows in a run are a table. It must not know the files.
+ * Apple's crash reports as text and as JSON, and `{{{module}}}` and
+ * `{{{mmap}}}` of LLVM's symbolizer markup. Rows in a run are a table. It must
+ * not know the files.
  */
 #ifndef WNDL_IN_FRAME_TEXT_IMAGES_H
 #define WNDL_IN_FRAME_TEXT_IMAGES_H
@@ -38,6 +39,7 @@ struct wndl_frame_images {
     struct wndl_vec modules; /* of the markup: images without addresses */
     struct wndl_map by_name; /* table and name of a file -> image + 1 */
     bool continues;          /* the last table may get more rows */
+    bool markup;             /* the last table is one of markup */
 };
 
 /* Makes it empty. Ends with wndl_frame_images_free. */
@@ -62,6 +64,13 @@ bool wndl_frame_images_read(
  */
 const struct wndl_frame_image *wndl_frame_images_find(
     const struct wndl_frame_images *images, uint64_t address, size_t at);
+
+/*
+ * The image of that number in the list of images, of JSON, after `at`, else of
+ * the last before it.
+ */
+const struct wndl_frame_image *wndl_frame_images_listed(
+    const struct wndl_frame_images *images, uint64_t number, size_t at);
 
 /* The same for the name of a file, without its folders. */
 const struct wndl_frame_image *wndl_frame_images_named(

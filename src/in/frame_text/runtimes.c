@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reports of Java's, Node's, Rust's and Python's runtimes. */
+/* The reports of Java's, Node's, Rust's, Python's and Perl's runtimes. */
 #include "in/frame_text/forms.h"
 
 /* Whether the frame at the start of the line is where a signal came. */
@@ -200,6 +200,52 @@ bool wndl_frame_python_absolute(struct wndl_frame_scan *s,
         .path = path,
         .address = n->value,
         .return_address = true,
+    };
+    return wndl_frame_emit(s, frame);
+}
+
+/* Whether "1\tADDRESS" is the whole line up to `end`. */
+static bool is_numbered_address(const struct wndl_frame_scan *s, size_t end)
+{
+    uint64_t number;
+    size_t at = end;
+    while (at > s->line && end - at < 16 &&
+           wndl_frame_hex_digits[wndl_frame_byte(s, at - 1)] != 0)
+        at--;
+    return at < end && wndl_frame_is_after(s, at, "\t") &&
+           wndl_frame_index_before(s, at - 1, &number) == s->line;
+}
+
+bool wndl_frame_perl(
+    struct wndl_frame_scan *s, size_t tab, struct wndl_frame_text *frame)
+{
+    struct wndl_frame_number n;
+    size_t floor = wndl_frame_larger(s->taken, s->line);
+    if (tab > floor + WNDL_FRAME_LONGEST_PATH)
+        floor = tab - WNDL_FRAME_LONGEST_PATH;
+    size_t name = wndl_frame_last_of(s, '\t', floor, tab);
+    if (name == WNDL_FRAME_NONE || name + 1 == tab)
+        return false;
+    size_t colon = wndl_frame_last_of(s, ':', floor, name);
+    /* The digits stand where they would after a "0x". */
+    if (colon == WNDL_FRAME_NONE || colon <= floor ||
+        !wndl_frame_number(s, colon - 1, &n) || n.end != name ||
+        !is_numbered_address(s, colon))
+        return false;
+    size_t path = tab + 3;
+    size_t end = wndl_frame_rest(s, path);
+    if (end == WNDL_FRAME_NONE || end <= path)
+        return false;
+    *frame = (struct wndl_frame_text){
+        .form = WNDL_FRAME_PERL,
+        .base = WNDL_FRAME_IN_SYMBOL,
+        .start = name + 1,
+        .end = end,
+        .name = wndl_frame_span(s, name + 1, tab),
+        .path = wndl_frame_span(s, path, end),
+        .address = n.value,
+        .return_address = true,
+        .perhaps = true,
     };
     return wndl_frame_emit(s, frame);
 }

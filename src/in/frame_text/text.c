@@ -76,7 +76,7 @@ static size_t quote_in(const struct wndl_frame_scan *s, size_t from, size_t to)
 
 bool wndl_frame_emit(struct wndl_frame_scan *s, struct wndl_frame_text *frame)
 {
-    if (s->json) {
+    if (s->json && frame->form != WNDL_FRAME_IPS) {
         size_t quote = quote_in(s, frame->start, frame->end);
         if (quote != WNDL_FRAME_NONE) {
             wndl_frame_set_floor(s, quote + 1);

@@ -104,6 +104,7 @@ const char *wndl_json_engine(uint32_t engine)
         [WNDL_SAMPLER_OUTSIDE] = "outside",
         [WNDL_SAMPLER_COUNTED] = "instructions-counted",
         [WNDL_SAMPLER_COPIES] = "perf-stack-copies",
+        [WNDL_SAMPLER_STOPS] = "stops",
     };
     return names[engine < WNDL_SAMPLERS ? engine : 0];
 }

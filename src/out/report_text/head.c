@@ -85,6 +85,7 @@ static void put_sampling(const struct wndl_text *t)
         [WNDL_SAMPLER_CPU_TIMERS] = "thread CPU timers",
         [WNDL_SAMPLER_TIMERS] = "thread timers",
         [WNDL_SAMPLER_COPIES] = "perf task clock from outside",
+        [WNDL_SAMPLER_STOPS] = "by stopping threads for a moment",
     };
     const struct wndl_profile *p = t->r->symbolized->profile;
     char text[WNDL_NUMBER_SIZE];

@@ -52,6 +52,7 @@ struct wndl_rt {
     int collector;        /* its pid, 0: not known */
     bool with_barriers;   /* membarrier() is allowed */
     bool with_locks;      /* mlock() and munlock() are allowed */
+    bool with_events;     /* so are the calls on perf events */
     bool may_begin_alone; /* so are the calls of start/alone.c */
     /* Address space of all threads' slots, most of it never used; or NULL. */
     _Atomic uintptr_t slots_start;

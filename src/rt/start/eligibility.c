@@ -84,7 +84,6 @@ static void try_talk(void)
 
 static void try_recording(void)
 {
-    static const long none[4];
     (void)wndl_raw_getpid();
     (void)wndl_raw_gettid();
     (void)wndl_raw3(SYS_madvise, 0, 0, -1);
@@ -94,8 +93,6 @@ static void try_recording(void)
     (void)wndl_raw3(SYS_timer_create, -1, 0, 0);
     (void)wndl_raw4(SYS_timer_settime, -1, 0, 0, 0);
     (void)wndl_raw3(SYS_timer_delete, -1, 0, 0);
-    (void)wndl_raw6(SYS_perf_event_open, none, 0, 0);
-    (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
 }
 
 /* The calls of start/alone.c. */
@@ -116,8 +113,33 @@ enum {
     MAY_BEGIN_ALONE,
 };
 
+static void try_all(volatile uint8_t *came)
+{
+    try_talk();
+    *came = MAY_TALK;
+    try_recording();
+    *came = MAY_RECORD;
+    (void)wndl_raw3(SYS_membarrier, 0, 0, 0); /* a query */
+    *came = MAY_MAKE_BARRIERS;
+    (void)wndl_raw3(SYS_mlock, 0, 0, 0);
+    (void)wndl_raw3(SYS_munlock, 0, 0, 0);
+    *came = MAY_LOCK;
+    try_alone();
+    *came = MAY_BEGIN_ALONE;
+}
+
+/* Service managers allow all calls of a recording but those on events. */
+static void try_event(volatile uint8_t *came)
+{
+    static const long none[4];
+    *came = 0;
+    (void)wndl_raw6(SYS_perf_event_open, none, 0, 0);
+    (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
+    *came = 1;
+}
+
 /* False: its result is not known. */
-static bool try_in_child(volatile uint8_t *came)
+static bool try_in_child(void (*trial)(volatile uint8_t *), uint8_t *came)
 {
     long child = wndl_rt_child_fork();
     if (child == 0) {
@@ -125,17 +147,7 @@ static bool try_in_child(volatile uint8_t *came)
         (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 0,
             WNDL_ARCH_SIGSET_BYTES);
         wndl_rt_child_leave_no_core();
-        try_talk();
-        *came = MAY_TALK;
-        try_recording();
-        *came = MAY_RECORD;
-        (void)wndl_raw3(SYS_membarrier, 0, 0, 0); /* a query */
-        *came = MAY_MAKE_BARRIERS;
-        (void)wndl_raw3(SYS_mlock, 0, 0, 0);
-        (void)wndl_raw3(SYS_munlock, 0, 0, 0);
-        *came = MAY_LOCK;
-        try_alone();
-        *came = MAY_BEGIN_ALONE;
+        trial(came);
         wndl_rt_child_exit(0);
     }
     return child >= 0 && wndl_rt_child_wait(child) >= 0;
@@ -150,6 +162,7 @@ enum wndl_unrecorded_reason wndl_rt_ineligible_sandbox(bool *talk)
         atomic_store(&wndl_rt.careful, false);
         wndl_rt.with_barriers = mode == 0;
         wndl_rt.with_locks = true;
+        wndl_rt.with_events = true;
         wndl_rt.may_begin_alone = true;
         return WNDL_UNRECORDED_NONE;
     }
@@ -158,11 +171,13 @@ enum wndl_unrecorded_reason wndl_rt_ineligible_sandbox(bool *talk)
         wndl_raw_map(1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
     if (shared == NULL)
         return WNDL_UNRECORDED_MEMORY;
-    bool harmless = try_in_child(shared) && *shared >= MAY_RECORD;
+    bool harmless = try_in_child(try_all, shared) && *shared >= MAY_RECORD;
     *talk = *shared >= MAY_TALK;
     wndl_rt.with_barriers = harmless && *shared >= MAY_MAKE_BARRIERS;
     wndl_rt.with_locks = harmless && *shared >= MAY_LOCK;
     wndl_rt.may_begin_alone = harmless && *shared >= MAY_BEGIN_ALONE;
+    wndl_rt.with_events =
+        harmless && try_in_child(try_event, shared) && *shared != 0;
     wndl_raw_unmap(shared, 1);
     atomic_store(&wndl_rt.careful, !harmless);
     return harmless ? WNDL_UNRECORDED_NONE : WNDL_UNRECORDED_SANDBOX;

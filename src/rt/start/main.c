@@ -21,7 +21,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-enum { KERNEL_SIGSET_BYTES = 8 };
+enum {
+    KERNEL_SIGSET_BYTES = 8,
+    TRIES = 3, /* of a call that may fail once */
+};
 
 /*
  * glibc builds pthread_atfork() on this. Both are weak: a program with another
@@ -40,11 +43,17 @@ static bool is_glibc(void)
 /* Set around fork(), in the thread that forks. */
 static __thread uint64_t mask_before;
 
+/*
+ * Where it fails, the program would go on with our mask, or its own would be
+ * forgotten. A filter that refuses the call refuses it again.
+ */
 static uint64_t set_mask(uint64_t mask, int how)
 {
     uint64_t before = 0;
-    (void)wndl_raw4(SYS_rt_sigprocmask, how, (long)&mask, (long)&before,
-        KERNEL_SIGSET_BYTES);
+    long result = -1;
+    for (int i = 0; result != 0 && i < TRIES; i++)
+        result = wndl_raw4(SYS_rt_sigprocmask, how, (long)&mask, (long)&before,
+            KERNEL_SIGSET_BYTES);
     return before;
 }
 

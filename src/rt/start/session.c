@@ -238,16 +238,25 @@ static void run_engine(int socket, const struct wndl_go *go)
         wndl_raw_close(event);
 }
 
-/* proc_pid_status(5). Unreadable means not traced. */
+/* Reads proc_pid_status(5). Returns the number of bytes, or -errno. */
+static long read_status(char text[STATUS_TEXT])
+{
+    int fd = wndl_raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fd;
+    long size = wndl_raw_read(fd, text, STATUS_TEXT);
+    wndl_raw_close(fd);
+    return size;
+}
+
+/* Unreadable, also when tried again, means not traced. */
 static bool is_traced(void)
 {
     static const char name[] = "\nTracerPid:\t";
     char text[STATUS_TEXT];
-    int fd = wndl_raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    long size = wndl_raw_read(fd, text, sizeof text);
-    wndl_raw_close(fd);
+    long size = read_status(text);
+    if (size < 0)
+        size = read_status(text);
     for (long at = 0; at + (long)sizeof name <= size; at++) {
         if (memcmp(text + at, name, sizeof name - 1) == 0)
             return text[at + (long)sizeof name - 1] != '0';
@@ -283,10 +292,13 @@ static void let_collector_look(int socket)
         (void)wndl_raw3(SYS_prctl, PR_SET_PTRACER, peer.pid, 0);
 }
 
-/* A debugger keeps SIGTRAP to itself; it may have come since the hello. */
-static void mind_debugger(struct wndl_go *go)
+/*
+ * A debugger keeps SIGTRAP to itself; it may have come since the hello. A
+ * sandbox may end whoever opens an event.
+ */
+static void leave_event_out(struct wndl_go *go)
 {
-    if (go->engine != WNDL_ENGINE_PERF || !is_traced())
+    if (go->engine != WNDL_ENGINE_PERF || (wndl_rt.with_events && !is_traced()))
         return;
     go->engine = WNDL_ENGINE_TIMER;
     go->fallback = WNDL_ENGINE_NONE;
@@ -384,7 +396,8 @@ static int get_block(int socket, bool traced, struct wndl_go *go)
 
 /*
  * Returns a reason not to record that has occurred meanwhile. What takes long
- * is done while the collector makes the block.
+ * is done while the collector makes the block. A call that fails may succeed
+ * when it is made again.
  */
 static enum wndl_unrecorded_reason record(int socket)
 {
@@ -394,14 +407,14 @@ static enum wndl_unrecorded_reason record(int socket)
     if (memfd < 0)
         return WNDL_UNRECORDED_NONE;
     bool known = go.version == WNDL_SHM_VERSION;
-    bool mapped = known && map_block(memfd, &go);
+    bool mapped = known && (map_block(memfd, &go) || map_block(memfd, &go));
     /* The engine may need the one free descriptor. */
     wndl_raw_close(memfd);
     if (mapped) {
         wndl_rt_alone_remember(&go);
         let_collector_look(socket);
         wndl_rt_unwind_tables_share();
-        mind_debugger(&go);
+        leave_event_out(&go);
         run_engine(socket, &go);
         wndl_rt_heap_start(&go);
     }

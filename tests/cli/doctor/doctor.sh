@@ -42,6 +42,33 @@ for check in 'perf events' timers 'blocked time' sandbox descriptors output \
 done
 expect '^Next: windlass record'
 
+# ---- a process that runs
+sleep 100 &
+sleeper=$!
+if doctor 0 -p $sleeper; then
+    expect "^ok +process +process $sleeper runs .*/sleep"
+    expect '^(ok|limited) +samples +1 of 1 threads can be sampled'
+    expect '^(ok|limited) +blocked time '
+    expect '^ok +stacks +whole'
+    expect "^Next: windlass record -p $sleeper$"
+    ! grep -q '^[a-z]* *heap' said || { cat said; exit 1; }
+fi
+kill $sleeper
+wait $sleeper || true
+doctor 1 -p $sleeper
+expect "^no +process +there is no process '$sleeper'"
+if [ "$(id -u)" -eq 0 ] && command -v runuser >/dev/null; then
+    tried="runuser -u nobody -- $windlass"
+    status=0
+    $tried doctor -p $$ >said || status=$?
+    [ $status -eq 1 ] || { cat said; exit 1; }
+    expect '^no +samples +process .* belongs to user 0'
+    tried=
+fi
+doctor 1 -p self
+expect "^no +process +there is no process 'self'"
+doctor 1 -p $$ ./here
+
 # ---- programs
 cp "$(command -v sleep)" here
 doctor 0 ./here

@@ -57,9 +57,17 @@ id=$(readelf -n app | sed -n 's/.*Build ID: //p')
 c=$work/program.c
 
 # check WHAT [OPTION...]: `in`, through fix, must be `wanted`, and nothing said.
+# It becomes a part of the long log at the end, as if of a job in a build.
 check() {
     what=$1
     shift
+    case " $* " in
+    *' -j '*) ;;
+    *)
+        { echo "---- $what" && cat in && echo; } >>job.in
+        { echo "---- $what" && cat wanted && echo; } >>job.wanted
+        ;;
+    esac
     "$windlass" fix "$@" in >out 2>err || echo "exit status $?" >>err
     if ! cmp -s wanted out || [ -s err ]; then
         echo "fix_forms: $what:"
@@ -143,6 +151,64 @@ if ! cmp -s another out || ! grep -q 'another build' err; then
     echo "fix_forms: an image of another build"
     failed=1
 fi
+
+# The same as JSON (written, of macOS 12 and iOS 15): objects for inlined calls
+# come before that of their function.
+cat >inlined.c <<END
+volatile int sink;
+static inline __attribute__((always_inline)) void inner(int n)
+{
+    sink = n; /* 4 */
+}
+__attribute__((noinline)) void outer(int n)
+{
+    inner(n); /* 8 */
+}
+int main(int argc, char **argv)
+{
+    (void)argv;
+    outer(argc);
+    return 0;
+}
+END
+cc -g -O1 -fPIE -pie -Wl,--build-id -o lib/Inlined "$work/inlined.c"
+in=$(($(address lib/Inlined outer) + 1))
+other=$(readelf -n lib/Inlined | sed -n 's/.*Build ID: //p')
+cat >in <<END
+{"app_name":"MyApp","bug_type":"309"}
+{
+  "threads" : [{"triggered":true,"frames":[{"imageOffset":$((f)),"symbol":"a{}\"b","symbolLocation":4,"imageIndex":2},{"imageOffset":$((s)),"imageIndex":2}, {"imageOffset":$in,"imageIndex":1},{"imageOffset":12,"imageIndex":0},{"imageOffset":$((f)),"sourceLine":9,"sourceFile":"a.c","symbol":"a","imageIndex":2}]}],
+  "usedImages" : [
+  {
+    "size" : 0,
+    "uuid" : "00000000-0000-0000-0000-000000000000"
+  },
+  {
+    "arch" : "arm64",
+    "base" : 4305371136,
+    "uuid" : "$other",
+    "path" : "\/private\/Inlined"
+  },
+  {"uuid" : "$id", "path" : "$(echo "$work" | sed 's|/|\\/|g')\/lib\/MyApp", "name" : "MyApp"}
+]
+}
+END
+named() {
+    printf '"symbol":"%s","sourceFile":"%s","sourceLine":%d' "$@"
+}
+{
+    head -2 in
+    printf '  "threads" : [{"triggered":true,"frames":[{"imageOffset":%d,"imageIndex":2,%s},' \
+        $((f)) "$(named first "$c" 4)"
+    printf '{"imageOffset":%d,"imageIndex":2,%s}, ' $((s)) "$(named second "$c" 7)"
+    printf '{"imageOffset":%d,"imageIndex":1,%s,"inline":true},' "$in" \
+        "$(named inner "$work/inlined.c" 4)"
+    printf '{"imageOffset":%d,"imageIndex":1,%s},' "$in" \
+        "$(named outer "$work/inlined.c" 8)"
+    sed -n '3s/.*\({"imageOffset":12,.*\)/\1/p' in
+    tail -n +4 in
+} >wanted
+check "crash report as JSON" -j --inlines -l lib
 
 # LLDB 19.1.7; GDB 13.1 with `info proc mappings`.
 cat >in <<END
@@ -303,6 +369,17 @@ Current thread's C stack trace (most recent call first):
 END
 check "Python"
 
+# Perl (written, of its source, as Debian's has no such stacks).
+printf '0\t7f1200001139:0000\tfirst\t-\t%s/app\n' "$work" >in
+printf '1\t7f1200001151:0001\tsecond\t-\t%s/app\n' "$work" >>in
+printf '2\t7f1200001151:0001\tmain\tp.c:3\t%s/app\n' "$work" >>in
+{
+    printf '0\t7f1200001139:0000\tfirst (%s:4)\n' "$c"
+    printf '1\t7f1200001151:0001\tsecond (%s:7)\n' "$c"
+    tail -1 in
+} >wanted
+check "Perl"
+
 # The kernel (written, of Linux 4.19 to 6.1), only with --kernel.
 cat >in <<END
 [    7.1] RIP: 0010:first+0x0/0x20
@@ -322,7 +399,11 @@ cat >wanted <<END
 END
 check "kernel" --kernel linked -l lib
 cp in wanted
+cp job.in job.kept
 check "kernel, without --kernel"
+mv job.kept job.in
+head -n -$(($(wc -l <wanted) + 2)) job.wanted >job.kept
+mv job.kept job.wanted
 
 # Sanitizers: HWAddressSanitizer on Android, ThreadSanitizer, UBSan (written).
 cat >in <<END
@@ -382,6 +463,28 @@ done
 printf '\037' >in
 cp in wanted
 check "one byte that might begin gzip"
+
+# A log of all of them, of as many MB as $MIXED_LOG_MB says, with what compilers
+# print between them, in a pipe and in a file.
+mb=${MIXED_LOG_MB:-4}
+i=0
+while [ $i -lt 2000 ]; do
+    echo "[$i/2000] \033[32mBuilding\033[0m C object src/f$i.o: note: 0x$i of x"
+    i=$((i + 1))
+done >noise
+{ cat job.in noise; } >in
+{ cat job.wanted noise; } >wanted
+times=$((mb * 1000000 / $(wc -c <in) + 1))
+for part in in wanted; do
+    i=0
+    while [ $i -lt $times ]; do
+        cat $part
+        i=$((i + 1))
+    done >long.$part
+done
+mv long.in in
+mv long.wanted wanted
+check "a log of every form" --kernel linked -l lib
 
 # A binary that changed after the text.
 printf '#01: f[%s +%s]\n#01: f[%s +%s]\n' "$work/app" "$f" "$work/app" "$f" >in

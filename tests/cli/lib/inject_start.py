@@ -17,6 +17,8 @@ ARGUMENTS = [os.path.abspath(fixtures) + "/burn", "60", str(STATUS)]
 # The runtime blocks all signals first. Its start ends before the first of these.
 BEGIN = "rt_sigprocmask(SIG_SETMASK, ~[SYS], []"
 ENDS = ("--- SIG", "write(", "prlimit64(0, RLIMIT_CORE")
+# glibc's malloc makes it for the program, which crashes if it fails at first.
+NOT_OURS = ("brk",)
 
 
 def run(*inject):
@@ -44,7 +46,7 @@ def calls_of_start():
         call = re.match(r"\w+(?=\()", line)
         if call:
             count[call[0]] += 1
-            if i >= begin:
+            if i >= begin and call[0] not in NOT_OURS:
                 yield call[0], count[call[0]]
 
 
@@ -59,7 +61,8 @@ def outcome(result, lines):
             if re.match("process .*/burn$", line)]
     if any(command == "heap" or int(row[6]) > 0 for row in rows):
         return "recorded"
-    named = re.search("could not be recorded|not at all", result.stderr)
+    named = re.search("'burn'.*could not be recorded|process [0-9]+ was not "
+                      "sampled: no engine", result.stderr)
     return "named" if named else "lost"
 
 

@@ -32,7 +32,8 @@ CPU = """app.4711.cpu app.4712.cpu monday.cpu friday.cpu old.1.cpu new.1.cpu
     main.1.cpu branch.1.cpu v1 v2 v3 v1.a v2.a v3.a old new python3 db""".split()
 HEAP = "app.4711.heap monday.heap friday.heap server.4711.heap lua conv".split()
 # They need a program that is being recorded, or a server; or serve for ever.
-LOOSE = ("ctl", "memlog", "push", "view", "diff", "doctor", "stack", "top")
+LOOSE = ("ctl", "memlog", "memory", "push", "view", "diff", "doctor",
+         "stack", "top")
 
 
 def run(command, **more):

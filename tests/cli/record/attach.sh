@@ -156,7 +156,7 @@ if [ "$(id -u)" -eq 0 ] && cp "$(command -v id)" suid/id &&
 suid/program "$work/bare/plugin.so" || exit 5
 bare/program "$work/bare/plugin.so"
 END
-    record 0 $both -- sh run.sh
+    record 0 --engine timer $both -- sh run.sh
     grep -Eq "^unfollowed [0-9]+ 2 .*/suid/program$" dump ||
         fail "a set-user-ID child is not told: $(cat said)"
     grep -q 'set-user-ID' said || fail "not told why: $(cat said)"
@@ -165,7 +165,7 @@ END
     cmp -s expected stacks ||
         fail "beside a set-user-ID child: $(cat expected stacks)"
     # Where none else comes to the module, its table is told to be unused.
-    record 0 --unwind-table plugin.so=plugin.so.wut -- \
+    record 0 --engine timer --unwind-table plugin.so=plugin.so.wut -- \
         suid/program "$work/bare/plugin.so"
     grep -q "plugin.so.wut was not used: no stack reached 'plugin.so'" said ||
         fail "set-user-ID alone: $(cat said)"

@@ -193,6 +193,83 @@ for option in -p --tree; do
         END { exit bad }' dump || fail "more time than there was: $(cat dump)"
 done
 
+# ---- stacks that change, and are longer than the copies at first
+
+cat >deep.c <<'C'
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DEPTH = 40 };
+
+/* 1 KiB a call. */
+__attribute__((noinline)) static int descend(int depth, unsigned seed)
+{
+    volatile char room[960];
+    room[seed % sizeof room] = (char)seed;
+    if (depth == 0) {
+        for (volatile int i = 0; i < 2000; i++)
+            ;
+        return room[seed % sizeof room];
+    }
+    return descend(depth - 1, seed * 3 + 1) + room[0];
+}
+
+int main(void)
+{
+    int sum = 0;
+    printf("ready %d\n", (int)getpid());
+    fflush(stdout);
+    for (unsigned i = 0; i < 2000000000; i++)
+        sum += descend(DEPTH, i);
+    return sum == 1;
+}
+C
+cc -g -O1 -fno-optimize-sibling-calls -o deep deep.c
+start ./deep
+record 0 -p "$pid" -d 2
+complete_above 80
+at_least 8 "$(awk '$1 == "end" && $2 == 1 { print $3 }' dump)" "truncated stacks"
+record 0 -p "$pid" -d 1 --stack-size 16K
+awk '$1 == "end" && $2 == 0 { whole = $3 } $1 == "end" && $2 != 0 { cut += $3 }
+    END { exit !(cut > whole) }' dump || fail "the copy has grown: $(cat dump)"
+grep -q 'ask for more with --stack-size' said || fail "$(cat said)"
+kill -KILL "$target"
+finish
+
+# ---- without perf events: running threads are stopped for a moment
+
+start ./threads
+look >before
+record 0 --engine stop -p "$pid" -d 2
+look >after
+cmp before after || fail "the process is another one: $(diff before after)"
+complete_above 99
+for name in runner diver handler; do
+    sampled 100 "of $name" "\$NF == \"$name\""
+done
+fold
+has runner 'start_thread;runner;run;spin'
+has handler 'raise_it;.*;on_signal;run;spin'
+grep -q 'threads were stopped [0-9]* times' said || fail "$(cat said)"
+! grep -q interrupted out || fail "a call was interrupted"
+# Its CPU time is that of the kernel's account, but for the last interval.
+awk '$1 == "times" { run += $3; } $1 == "thread" { in_samples += $6 }
+    END { exit !(in_samples < run + 1e6 && in_samples > 0.8 * run) }' dump ||
+    fail "other times than the kernel's: $(cat dump)"
+finish
+start ./later
+"$windlass" record --engine stop -o r.wndl --tree "$pid" 2>said 9>&- &
+recorder=$!
+until_true "it is recorded" \
+    sh -c "'$windlass' ctl $recorder status | grep -q '1 of 1'"
+printf 12345 >&9
+finish
+wait "$recorder" || fail "exit status $?: $(cat said)"
+"$recdump" r.wndl >dump
+sampled 60 "of threads that began later" '$NF == "later"'
+grep -q '^thread.* child$' dump || fail "no children: $(cat dump)"
+
 # ---- programs that nothing can be loaded into
 
 cc -O1 -g -static -o still "$sources/burn.c"
@@ -240,7 +317,8 @@ refused 2 "takes numbers of processes" -p x
 refused 2 "takes numbers of processes" -p 1,
 refused 2 "choose one of" -p 1 --tree 1
 refused 2 "leave out --heap" -p 1 --heap
-refused 2 "with --engine auto or outside only" -p 1 --engine timer
+refused 2 "with --engine auto, outside or stop only" -p 1 --engine timer
+refused 125 "--engine stop -p PID" --engine stop -- true
 refused 2 "is of no use" -p 1 --no-children
 refused 2 "--stack-size takes 1024 to 65016" -p 1 --stack-size 64K
 refused 2 "COMMAND is missing"

@@ -181,6 +181,51 @@ for wrong in --functions=short --output-style=JSON --nonsense --adjust-vma=x; do
     fi
 done
 
+# ---- markup
+load=0x7f0000000000
+call=$(printf '0x%x' $((load + 0x$at + 1)))
+cat >markup <<END
+before
+{{{reset}}}
+with $(printf '\033[1m')colours$(printf '\033[0m') {{{module:0:a b:elf:$id}}} and more
+{{{mmap:$load:0x1000000:load:0:rx:0x0}}}
+{{{mmap:0x1000:0x10:load:0:r:0x0}}}
+ {{{symbol:_Z1fi}}} {{{symbol:main}}} {{{no such:1}}}{{{nosuch:1}}} {{{pc:$call:ra}}} |
+{{{bt:0:$call}}} |
+{{{bt:11:0x7f0000000001:pc}}}
+{{{bt:1:0x5}}} {{{mmap:0x1008:0x10:load:0:r:0x0}}}
+{{{bt:1:0x5}}} {{{bt
+{{{module:1:gone:elf:abcdef}}}
+{{{mmap:0x3000:0x10:load:1:rx:0x0}}}
+{{{mmap:0x4000:0x10:load:0:r:0x0}}}
+{{{pc:0x3001}}}
+{{{module:1:again:elf:abcdef}}}
+{{{reset}}}
+END
+printf '{{{module:2:last:elf:abcdef}}}\r\nend' >>markup
+./llvm-symbolizer --filter-markup --debug-file-directory=debug \
+    <markup >got 2>errors
+same "markup" <<END
+before
+with colours [[[ELF module #0x0 "a b"; BuildID=$id [0x1000-0x100f](r),[0x7f0000000000-0x7f0000ffffff](rx)]]]
+ f(int) main {{{nosuch:1}}} work[$work/a b.c:3] |
+    #0.1  $(printf '0x%016x' $((call - 1))) twice $work/a b.c:3:5 (a b+0x$(printf %x "0x$at"))
+    #0    $(printf '0x%016x' $((call - 1))) work $work/a b.c:8:12 (a b+0x$(printf %x "0x$at")) |
+   #11    0x00007f0000000001 (a b+0x1)
+[[[bt:1:0x5]]] {{{bt
+[[[ELF module #0x1 "gone"; BuildID=abcdef [0x3000-0x300f](rx)]]]
+[[[ELF module #0x0 "a b"; adds [0x4000-0x400f](r)]]]
+[[[pc:0x3001]]]
+[[[reset]]]
+[[[ELF module #0x2 "last"; BuildID=abcdef]]]
+end
+END
+[ "$(grep -c "error:" errors)" -eq 4 ] || {
+    echo "FAIL errors of markup:"
+    cat errors
+    failed=1
+}
+
 # ---- beside LLVM's own
 llvm=$(command -v llvm-symbolizer-19 || command -v llvm-symbolizer || true)
 if [ -n "$llvm" ]; then
@@ -192,6 +237,12 @@ if [ -n "$llvm" ]; then
         "$llvm" $options <known 2>/dev/null >theirs
         same "llvm-symbolizer $options" <theirs
     done
+    ./llvm-symbolizer --filter-markup --debug-file-directory=debug \
+        <markup >got 2>/dev/null || true
+    if "$llvm" --filter-markup --debug-file-directory=debug \
+        <markup >theirs 2>/dev/null; then
+        same "llvm-symbolizer --filter-markup" <theirs
+    fi
 fi
 
 # ---- a sanitizer that starts the symbolizer

@@ -119,6 +119,29 @@ static void batches_of_any_size_say_the_same(void **state)
     wndl_buf_free(&by_line);
 }
 
+/* Colours make text no frames, and no frames text. */
+static void colours_are_no_frames(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool frames;
+    } cases[] = {
+        {"\033[1m#01:\033[0m f[/none\033[32m +0x\033[0m1f]\n", true},
+        {"\033[1mwarning\033[0m: x\033[33m0\n\033[0mx1\n", false},
+        {"\033]0;#01: f[/none +0x1f]\007\n", false},
+        {"\033[1m{{\033[0m{reset}}}\n", true},
+    };
+    struct heard heard;
+    struct wndl_fix *fix = open_fix(wndl_mem_libc(), &heard);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct wndl_bytes text = {
+            (const uint8_t *)cases[i].text, strlen(cases[i].text)};
+        assert_int_equal(wndl_fix_has_frames(fix, text), cases[i].frames);
+    }
+    wndl_fix_close(fix);
+}
+
 static void who_waits_for_a_module_is_told_once(void **state)
 {
     (void)state;
@@ -211,6 +234,7 @@ static void no_memory_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(colours_are_no_frames),
         cmocka_unit_test(batches_of_any_size_say_the_same),
         cmocka_unit_test(who_waits_for_a_module_is_told_once),
         cmocka_unit_test(nothing_is_written_after_a_refusal),

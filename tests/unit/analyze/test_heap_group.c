@@ -186,13 +186,25 @@ static void alloc_fns_go_from_the_top(void **state)
         "float* js_pod_malloc<float>(unsigned long)", "_rjem_malloc",
         "mi_heap_malloc_aligned", "tc_new", "g_try_malloc_n",
         "__rg_alloc_zeroed", "runtime.mallocgc", "node::UncheckedMalloc(long)",
-        "char* node::Malloc<char>(unsigned long)"};
+        "char* node::Malloc<char>(unsigned long)", "calloc.part.0 (c.c:1)",
+        /* of a program with cgo, Go 1.19, and of one of Rust 1.95 */
+        "_cgo_6f857fe2a6ce_Cfunc__Cmalloc (/tmp/h.go:3)", "runtime.makechan",
+        "main._cgo_cmalloc.abi0", "a/b._Cfunc_CString (/tmp/h.go:3)",
+        "__rustc::__rust_alloc", "__rustc::__rdl_realloc",
+        "alloc::raw_vec::finish_grow (raw_vec.rs:1)",
+        "<alloc::raw_vec::RawVecInner<_>>::reserve::do_reserve_and_handle::<x>",
+        "void* node::mem::NgLibMemoryManager<A, b>::MallocImpl(unsigned long)"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         assert_true(wndl_heap_alloc_fn(bytes(others[i])));
     assert_false(wndl_heap_alloc_fn(bytes("mi_malloc_size (m.c:1)")));
     assert_false(wndl_heap_alloc_fn(bytes("int app::pod_malloc<int>(long)")));
     assert_false(wndl_heap_alloc_fn(bytes("js::f(js::T::pod_malloc<int>)")));
     assert_false(wndl_heap_alloc_fn(bytes("void* f(malloc)")));
+    assert_false(wndl_heap_alloc_fn(bytes("node::wasi::WASI::FdAllocate(x)")));
+    assert_false(wndl_heap_alloc_fn(bytes("main.f (x._Cfunc_CString)")));
+    assert_false(wndl_heap_alloc_fn(bytes("_cgo_12_Cfunc_free")));
+    assert_false(wndl_heap_alloc_fn(bytes("_cgo_")));
+    assert_false(wndl_heap_alloc_fn(bytes("")));
     assert_true(wndl_heap_alloc_fn(bytes("std::allocator<int>::allocate(")));
     wndl_heap_list_free(&list);
 }

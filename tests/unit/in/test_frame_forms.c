@@ -122,6 +122,18 @@ static const struct {
     {"Binary file \"/a\" [0x5]", "svma! |/a|5|Binary file \"/a\""},
     {"Binary file \"\" [0x5]", ""},
     {"file \"/a\" [0x5]", ""},
+    {"1\t7f12:00a2\tPerl_croak\t-\t/usr/bin/perl\n",
+        "symbol! Perl_croak|/usr/bin/perl|a2|Perl_croak\t-\t/usr/bin/perl"},
+    {"x\t7f12:00a2\tf\t-\t/x", ""},
+    {"1\t7f12\tf\t-\t/x", ""},
+    {"1\t7f12:\tf\t-\t/x", ""},
+    {"1\t:1\tf\t-\t/x", ""},
+    {"1\t7f12:1\t\t-\t/x", ""},
+    {"1\t7f12:1\tf\tutil.c:1\t/x", ""},
+    {"1\t7f12:1\tf\t-\t/", "symbol! f|/|1|f\t-\t/"},
+    {"7f12:1\tf\t-\t/x", ""},
+    {"f\t-\t/x", ""},
+    {"\t-\t/x", ""},
     /* the kernel's */
     {"RIP: 0010:f+0x1/0x2", "symbol f|/vmlinux|1|f+0x1/0x2"},
     {" ? f.isra.0+0x1/0x2 [mod]\n", "symbol! f.isra.0|mod|1|f.isra.0+0x1/0x2"},
@@ -142,14 +154,23 @@ static void each_tool_has_its_form(void **state)
     }
 }
 
+static const char ips[] =
+    "{\"frames\":[{\"imageOffset\":12,\"symbol\":\"a{}\",\"imageIndex\":1},"
+    "{\"symbol\":\"a\\\"\",\"imageIndex\" : 0, \"imageOffset\" : 13}],\n"
+    "\"usedImages\" : [\n{ \"size\" : 0 }, {\"arch\":\"arm64\",\n"
+    "\"uuid\":\"00112233-4455\",\"path\":\"\\/b\"}]}\n"
+    "{\"imageOffset\":14,\"imageIndex\":1}\n"
+    "\"usedImages\":[{},{\"path\":\"\\/c\"}] ";
+
+/* `context`: it is JSON. */
 static void check_cut(struct wndl_bytes prefix, void *context)
 {
     struct wndl_frame_scan scan;
     struct wndl_frame_text f;
     struct wndl_frame_images images;
     size_t end = 0;
-    (void)context;
     start(&scan, prefix);
+    scan.json = context == ips;
     while (wndl_frame_scan_next(&scan, &f)) {
         assert_true(f.start >= end && f.start < f.end && f.end <= prefix.size);
         end = f.end;
@@ -179,6 +200,7 @@ static void forms_cut_anywhere_are_read_up_to_there(void **state)
         for_each_truncation(bytes_of(examples[i].text), check_cut, NULL);
     for_each_truncation(bytes_of(maps), check_cut, state);
     for_each_truncation(bytes_of(markup), check_cut, state);
+    for_each_truncation(bytes_of(ips), check_cut, (void *)(uintptr_t)ips);
 }
 
 /* "path base offset build-id arch" of the image at an address. */
@@ -244,8 +266,81 @@ static void markup_goes_on_from_piece_to_piece(void **state)
     }
     assert_image(wndl_frame_images_find(&im, 0x10f, 0), "/n", 8, "");
     wndl_frame_images_free(&im);
+    /* Other lines do not end it, but other tables do. */
+    static const char mixed[] =
+        "{{{module:0:/m:elf:}}}\n{{{mmap:0x100:0x10:load:0:rx:0x7}}}\n"
+        "text\n{{{mmap:0x200:0x10:load:0:rx:0x8}}}\n"
+        "1000-2000 r-xp 00003000 08:01 12      /a\n"
+        "{{{mmap:0x300:0x10:load:0:rx:0x9}}}\n";
+    wndl_frame_images_init(&im, wndl_mem_libc());
+    assert_true(wndl_frame_images_read(&im, bytes_of(mixed)));
+    assert_int_equal(im.tables.len, 3);
+    assert_image(wndl_frame_images_find(&im, 0x100, 60), "/m", 7, "");
+    assert_image(wndl_frame_images_find(&im, 0x200, 60), "/m", 8, "");
+    assert_image(wndl_frame_images_find(&im, 0x1000, 60), "/a", 0x3000, "");
+    assert_image(wndl_frame_images_find(&im, 0x300, sizeof mixed), "/m", 9, "");
+    wndl_frame_images_free(&im);
     assert_false(wndl_frame_has_markup(bytes_of("{{ { {{{x}}} {{{pc:0x1")));
     assert_true(wndl_frame_has_markup(bytes_of("a{{{{reset}}}")));
+}
+
+/* Each object is a frame, and has its image in the list after it. */
+static void apples_json_lists_its_images(void **state)
+{
+    (void)state;
+    struct wndl_frame_scan scan;
+    struct wndl_frame_text f;
+    struct wndl_frame_images im;
+    start(&scan, bytes_of(ips));
+    assert_false(wndl_frame_scan_next(&scan, &f));
+    start(&scan, bytes_of(ips));
+    scan.json = true;
+    wndl_frame_images_init(&im, wndl_mem_libc());
+    assert_true(wndl_frame_images_read(&im, bytes_of(ips)));
+    assert_true(wndl_frame_scan_next(&scan, &f));
+    assert_int_equal(f.start, 12);
+    assert_int_equal(f.address, 12);
+    assert_false(f.return_address);
+    const struct wndl_frame_image *image =
+        wndl_frame_images_listed(&im, f.image, f.start);
+    assert_image(image, "\\/b", 0, "001122334455");
+    assert_true(wndl_bytes_is(image->arch, "arm64"));
+    assert_true(wndl_frame_scan_next(&scan, &f));
+    assert_int_equal(f.address, 13);
+    assert_true(f.return_address);
+    assert_null(wndl_frame_images_listed(&im, f.image, f.start));
+    assert_true(wndl_frame_scan_next(&scan, &f));
+    assert_int_equal(f.address, 14);
+    assert_image(
+        wndl_frame_images_listed(&im, f.image, f.start), "\\/c", 0, "");
+    assert_image(wndl_frame_images_listed(&im, 1, sizeof ips), "\\/c", 0, "");
+    assert_false(wndl_frame_scan_next(&scan, &f));
+    wndl_frame_images_free(&im);
+}
+
+static void other_objects_are_no_frames(void **state)
+{
+    (void)state;
+    static const char *const others[] = {
+        "{\"imageOffset\":1}",
+        "{\"imageOffset\":1,\"imageIndex\":\"a\"}",
+        "{\"imageOffset\":-1,\"imageIndex\":1}",
+        "{\"imageOffset\":1,\"imageIndex\":1,\"sourceLine\":3}",
+        "{\"imageOffset\":1,\n\"imageIndex\":1}",
+        "{\"imageOffset\":1,\"imageIndex\":1",
+        "{\"imageOffset\":1,\"imageIndex\":1]",
+        "{\"imageOffset\":1,\"x\":{},\"imageIndex\":1}",
+        "{\"imageOffset\":1,\"x\":,\"imageIndex\":1}",
+        "{\"imageOffset\",\"imageIndex\":1}",
+        "\"imageOffset\":1,\"imageIndex\":1}",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        struct wndl_frame_scan scan;
+        struct wndl_frame_text f;
+        start(&scan, bytes_of(others[i]));
+        scan.json = true;
+        assert_false(wndl_frame_scan_next(&scan, &f));
+    }
 }
 
 /* As in test_frame_text: searches that begin anew would take hours. */
@@ -256,7 +351,9 @@ static void hostile_text_takes_no_longer(void **state)
         "#1  0x1 in f ", "#1  0x1 f ( + 0x1)", " + 0x1", "1: 0x1 [",
         "1: 0x1 - <", "C  [a+0x1] ", "\", at f+0x1 [0x1]",
         "Binary file \"x\" [0x1]", "f+0x1/0x2 [", "{{{pc:0x1}}}", "{{{bt:1:0x1",
-        "{{{mmap:0x1:", "1  a\t0x1 0x1 + ", "#1 p", "##########"};
+        "{{{mmap:0x1:", "1  a\t0x1 0x1 + ", "#1 p", "##########", "\t-\t/",
+        "a:1\tb\t-\t/", "{\"imageOffset\":", "\"imageOffset\":1,",
+        "\"usedImages\":[{", "{\"usedImages\":1,\"imageOffset\":1,"};
     size_t size = 2 << 20;
     char *text = malloc(size + 1);
     assert_non_null(text);
@@ -269,6 +366,7 @@ static void hostile_text_takes_no_longer(void **state)
         for (size_t at = 0; at < size; at++)
             text[at] = pieces[i][at % length];
         start(&scan, bytes_of(text));
+        scan.json = strchr(pieces[i], '"') != NULL;
         while (wndl_frame_scan_next(&scan, &f))
             assert_true(f.end <= size);
         wndl_frame_images_init(&images, wndl_mem_libc());
@@ -289,6 +387,7 @@ static void no_memory_for_images_is_said(void **state)
         wndl_frame_images_init(&images, &heap.mem);
         read = wndl_frame_images_read(&images, bytes_of(maps)) &&
                wndl_frame_images_read(&images, bytes_of(markup)) &&
+               wndl_frame_images_read(&images, bytes_of(ips)) &&
                wndl_frame_images_read(&images, bytes_of(maps));
         wndl_frame_images_free(&images);
         assert_int_equal(heap.live, 0);
@@ -302,6 +401,8 @@ int main(void)
         cmocka_unit_test(forms_cut_anywhere_are_read_up_to_there),
         cmocka_unit_test(tables_of_images_are_read),
         cmocka_unit_test(markup_goes_on_from_piece_to_piece),
+        cmocka_unit_test(apples_json_lists_its_images),
+        cmocka_unit_test(other_objects_are_no_frames),
         cmocka_unit_test(hostile_text_takes_no_longer),
         cmocka_unit_test(no_memory_for_images_is_said),
     };

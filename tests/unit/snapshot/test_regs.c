@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "snapshot/regs.h"
+#include "collect/stop/regs.h"
 
 #include <elf.h>
 #include <sys/ucontext.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "snapshot/regs.h"
+#include "collect/stop/regs.h"
 
 #include <elf.h>
 

@@ -3,8 +3,8 @@
  * regs: a thread's general registers as ptrace(2) and core files have them
  * (elf_gregset_t), for walks and for people. All machines are little-endian.
  */
-#ifndef WNDL_SNAPSHOT_REGS_H
-#define WNDL_SNAPSHOT_REGS_H
+#ifndef WNDL_COLLECT_STOP_REGS_H
+#define WNDL_COLLECT_STOP_REGS_H
 
 #include "base/bytes.h"
 

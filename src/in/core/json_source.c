@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "in/dmd_json_source.h"
+#include "in/core/json_source.h"
 
-enum wndl_status wndl_dmd_source_open(struct wndl_dmd_source *source,
+enum wndl_status wndl_json_source_open(struct wndl_json_source *source,
     struct wndl_bytes file, struct wndl_mem *mem)
 {
-    *source = (struct wndl_dmd_source){.gunzip = {.file = file}, .mem = mem};
+    *source = (struct wndl_json_source){.gunzip = {.file = file}, .mem = mem};
     if (!wndl_gunzip_is_gzip(file))
         return WNDL_OK;
     enum wndl_status status = wndl_gunzip_open(&source->gunzip, file, mem);
     if (status != WNDL_OK)
         return status;
-    source->window = mem->resize(mem, NULL, WNDL_DMD_SOURCE_WINDOW);
+    source->window = mem->resize(mem, NULL, WNDL_JSON_SOURCE_WINDOW);
     return source->window == NULL ? WNDL_NOMEM : WNDL_OK;
 }
 
-void wndl_dmd_source_close(struct wndl_dmd_source *source)
+void wndl_json_source_close(struct wndl_json_source *source)
 {
     wndl_gunzip_close(&source->gunzip);
     wndl_mem_free(source->mem, source->window);
@@ -34,8 +34,8 @@ static bool is_after_last(const struct wndl_gunzip *g)
 }
 
 /* The part of a member before damage is not returned. */
-static enum wndl_status inflate_piece(
-    struct wndl_dmd_source *s, struct wndl_bytes *piece, struct wndl_error *err)
+static enum wndl_status inflate_piece(struct wndl_json_source *s,
+    struct wndl_bytes *piece, struct wndl_error *err)
 {
     struct wndl_gunzip *g = &s->gunzip;
     size_t got = 0;
@@ -43,7 +43,7 @@ static enum wndl_status inflate_piece(
         enum wndl_status status = WNDL_TRUNCATED;
         if (g->taken != g->file.size)
             status =
-                wndl_gunzip_some(g, s->window, WNDL_DMD_SOURCE_WINDOW, &got);
+                wndl_gunzip_some(g, s->window, WNDL_JSON_SOURCE_WINDOW, &got);
         if (status != WNDL_OK && status != WNDL_NOT_FOUND)
             return wndl_gunzip_fail(g, status, err);
     }
@@ -51,10 +51,10 @@ static enum wndl_status inflate_piece(
     return WNDL_OK;
 }
 
-enum wndl_status wndl_dmd_source_more(
+enum wndl_status wndl_json_source_more(
     void *context, struct wndl_bytes *piece, struct wndl_error *err)
 {
-    struct wndl_dmd_source *s = context;
+    struct wndl_json_source *s = context;
     struct wndl_gunzip *g = &s->gunzip;
     if (s->window != NULL)
         return inflate_piece(s, piece, err);

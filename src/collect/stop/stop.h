@@ -5,10 +5,10 @@
  * a thread come from one thread of ours. When that ends, the kernel lets go of
  * whatever it had asked to stop.
  */
-#ifndef WNDL_SNAPSHOT_STOP_H
-#define WNDL_SNAPSHOT_STOP_H
+#ifndef WNDL_COLLECT_STOP_STOP_H
+#define WNDL_COLLECT_STOP_STOP_H
 
-#include "snapshot/regs.h"
+#include "collect/stop/regs.h"
 
 #include <sys/types.h>
 
@@ -26,9 +26,15 @@ struct wndl_stop {
     uint64_t since; /* CLOCK_MONOTONIC ns */
 };
 
-/* Stops the thread, and waits for at most `wait_ns`. */
+/*
+ * Stops the thread, and waits for at most `wait_ns`. Threads of ours that wait
+ * for more than a moment take SIGCHLD, which they must block.
+ */
 enum wndl_stop_result wndl_stop_begin(
     struct wndl_stop *stop, pid_t tid, uint64_t wait_ns);
+
+/* The result of a stop that was late, by now. */
+enum wndl_stop_result wndl_stop_again(struct wndl_stop *stop);
 
 /* Reads the registers of the stopped thread. False if it is gone. */
 bool wndl_stop_regs(const struct wndl_stop *stop, uint16_t machine,

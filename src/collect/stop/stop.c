@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "snapshot/stop.h"
+#include "collect/stop/stop.h"
 
 #include "os/clock.h"
 
@@ -62,6 +62,11 @@ enum wndl_stop_result wndl_stop_begin(
     if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0)
         return errno == ESRCH ? WNDL_STOP_GONE : WNDL_STOP_REFUSED;
     return wait_for(stop, wait_ns);
+}
+
+enum wndl_stop_result wndl_stop_again(struct wndl_stop *stop)
+{
+    return wait_for(stop, 0);
 }
 
 bool wndl_stop_regs(const struct wndl_stop *stop, uint16_t machine,

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE 1
+#include "cli/memory/ask.h"
+
+#include "base/text.h"
+#include "cli/core/command.h"
+#include "in/memory_reports.h"
+#include "os/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { NAMES = 8, WINDOW = 64 << 10 };
+
+/* A talk with a process. */
+struct talk {
+    struct wndl_memory_reports *reports;
+    pid_t pid;
+    uint64_t end; /* CLOCK_MONOTONIC, ns */
+    double timeout;
+    int fd;
+    unsigned answers;
+    uint64_t received; /* bytes of this answer */
+    bool is_late;
+    uint8_t window[WINDOW];
+};
+
+/* ---- what the process is */
+
+/* Its number in its own namespace, which its sockets' names have. */
+static unsigned long own_number(pid_t pid)
+{
+    char path[64], line[256];
+    unsigned long number = (unsigned long)pid;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *in = fopen(path, "re");
+    while (in != NULL && fgets(line, sizeof line, in) != NULL) {
+        const char *last = strrchr(line, '\t');
+        if (wndl_text_starts_with(line, "NSpid:") && last != NULL)
+            number = strtoul(last, NULL, 10);
+    }
+    if (in != NULL)
+        fclose(in);
+    return number;
+}
+
+static bool is_there(pid_t pid)
+{
+    return kill(pid, 0) == 0 || errno == EPERM;
+}
+
+static bool is_in_our_network(pid_t pid)
+{
+    char path[64];
+    struct stat own, other;
+    snprintf(path, sizeof path, "/proc/%d/ns/net", (int)pid);
+    return stat(path, &other) != 0 || stat("/proc/self/ns/net", &own) != 0 ||
+           own.st_ino == other.st_ino;
+}
+
+/*
+ * Opens a socket in the network namespace of `pid`, where its names are. -1
+ * with errno.
+ */
+static int open_socket(pid_t pid)
+{
+    char path[64];
+    if (is_in_our_network(pid))
+        return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(path, sizeof path, "/proc/%d/ns/net", (int)pid);
+    const int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    const int there = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = -1;
+    if (home >= 0 && there >= 0 && setns(there, CLONE_NEWNET) == 0) {
+        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (setns(home, CLONE_NEWNET) != 0 && fd >= 0) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    if (home >= 0)
+        close(home);
+    if (there >= 0)
+        close(there);
+    return fd;
+}
+
+/* ---- the talk */
+
+static int milliseconds_left(const struct talk *t)
+{
+    const uint64_t now = wndl_clock_monotonic_ns();
+    return now >= t->end ? 0 : (int)((t->end - now) / 1000000) + 1;
+}
+
+/* A struct wndl_json_more. */
+static enum wndl_status receive(
+    void *context, struct wndl_bytes *piece, struct wndl_error *err)
+{
+    struct talk *t = context;
+    struct pollfd one = {.fd = t->fd, .events = POLLIN};
+    int ready;
+    do {
+        ready = poll(&one, 1, milliseconds_left(t));
+    } while (ready < 0 && errno == EINTR && milliseconds_left(t) > 0);
+    if (ready <= 0) {
+        t->is_late = true;
+        return wndl_fail(err, WNDL_LIMIT, "the time is over");
+    }
+    const ssize_t got = recv(t->fd, t->window, sizeof t->window, 0);
+    if (got < 0 && errno != ECONNRESET)
+        return wndl_fail_errno(err, errno, "cannot receive");
+    *piece = (struct wndl_bytes){t->window, got < 0 ? 0 : (size_t)got};
+    t->received += piece->size;
+    return WNDL_OK;
+}
+
+/* Connects to one of the names; -1 if it is not of this process. */
+static int connect_to(const struct talk *t, unsigned long number, unsigned name)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+    const int length = snprintf(address.sun_path + 1,
+        sizeof address.sun_path - 1, "windlass-memory.%lu.%u", number, name);
+    const int fd = open_socket(t->pid);
+    if (fd < 0)
+        return -1;
+    (void)fcntl(fd, F_SETFL, O_NONBLOCK); /* its queue may be full */
+    if (connect(fd, (struct sockaddr *)&address,
+            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+                        (size_t)length)) == 0 &&
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+        peer.pid == t->pid)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Most of the time is for polls; the rest is for what they say. */
+static bool put_question(const struct talk *t)
+{
+    char text[64];
+    const int size = snprintf(text, sizeof text, "windlass-memory 1 %d %d\n",
+        t->answers == 1, milliseconds_left(t) * 3 / 4);
+    return send(t->fd, text, (size_t)size, MSG_NOSIGNAL) == size;
+}
+
+static void say_reporter(const struct talk *t, const char *what)
+{
+    const struct wndl_bytes name = t->reports->running;
+    wndl_cli_error("process %d: its reporter '%.*s' %s", (int)t->pid,
+        (int)(name.size > 200 ? 200 : name.size), (const char *)name.data,
+        what);
+}
+
+/* Says why an answer is not whole. */
+static void say_failure(const struct talk *t, const struct wndl_error *err)
+{
+    char what[64];
+    const bool has_reporter = t->reports->running.size != 0;
+    snprintf(what, sizeof what, "did not return within %g s", t->timeout);
+    if (t->is_late && has_reporter)
+        say_reporter(t, what);
+    else if (t->is_late)
+        wndl_cli_error("process %d %s", (int)t->pid,
+            t->received == 0 ? "did not answer in time; it is stopped, or a "
+                               "reporter of an earlier question still runs"
+                             : "did not answer in time");
+    else if (t->received == 0)
+        wndl_cli_error("process %d gave no answer: only its own user and root "
+                       "may ask",
+            (int)t->pid);
+    else if (err->status == WNDL_TRUNCATED && has_reporter)
+        say_reporter(t, "ended the process, or the answer");
+    else
+        wndl_cli_fail(err);
+}
+
+static bool hear_answer(struct talk *t)
+{
+    struct wndl_error err = {0};
+    t->reports->running = (struct wndl_bytes){0};
+    t->received = 0;
+    if (put_question(t) && wndl_memory_reports_read_text(
+                               t->reports, "", receive, t, &err) == WNDL_OK)
+        return true;
+    say_failure(t, &err);
+    return false;
+}
+
+static void say_nobody(pid_t pid)
+{
+    if (!is_there(pid))
+        wndl_cli_error("there is no process %d", (int)pid);
+    else if (!is_in_our_network(pid))
+        wndl_cli_error("process %d is in another network namespace, or has no "
+                       "memory reports: try as root",
+            (int)pid);
+    else
+        wndl_cli_error("process %d has no memory reports: its program does not "
+                       "use windlass/memory.h, or is a child that has not "
+                       "called wndl_memory_start() since fork()",
+            (int)pid);
+}
+
+bool wndl_memory_ask(
+    struct wndl_memory_reports *reports, pid_t pid, double timeout)
+{
+    const unsigned long number = own_number(pid);
+    struct talk *t = malloc(sizeof *t);
+    bool fine = t != NULL;
+    if (t == NULL) {
+        wndl_cli_error("out of memory");
+        return false;
+    }
+    t->reports = reports;
+    t->pid = pid;
+    t->timeout = timeout;
+    t->end = wndl_clock_monotonic_ns() + (uint64_t)(timeout * 1e9);
+    t->answers = 0;
+    t->is_late = false;
+    for (unsigned name = 0; name < NAMES && fine; name++) {
+        t->fd = connect_to(t, number, name);
+        if (t->fd < 0)
+            continue;
+        t->answers++;
+        fine = hear_answer(t);
+        close(t->fd);
+    }
+    if (t->answers == 0)
+        say_nobody(pid);
+    fine = fine && t->answers != 0;
+    free(t);
+    return fine;
+}

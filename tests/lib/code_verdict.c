@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "code_verdict.h"
+
+enum { OP_DEREF = 0x06, OP_BREG0 = 0x70, DWARF_RA = 16 };
+
+/* psABI, figure 3.36: the numbers in DWARF, and back. */
+static const uint8_t dwarf_of[WNDL_INSN_REGS + 1] = {
+    0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15, DWARF_RA};
+static const uint8_t encoded_of[WNDL_INSN_REGS] = {
+    0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
+
+static struct wndl_code_value word_at(
+    const struct wndl_code_state *s, struct wndl_code_value at)
+{
+    for (uint32_t i = 0; i < s->slots; i++) {
+        if (wndl_code_same(s->slot[i].at, at))
+            return s->slot[i].value;
+    }
+    return (struct wndl_code_value){0};
+}
+
+static enum wndl_code_verdict verdict_of(
+    struct wndl_code_value found, struct wndl_code_value wanted)
+{
+    return wndl_code_same(found, wanted)     ? WNDL_CODE_EQUAL
+           : found.from == WNDL_CODE_UNKNOWN ? WNDL_CODE_MISSING
+                                             : WNDL_CODE_WRONG;
+}
+
+/* The value of the usual expressions: breg, deref, and a constant. */
+static struct wndl_code_value value_of(
+    const struct wndl_code_state *s, const struct wndl_cfi_rule *rule)
+{
+    enum { OP_PLUS_UCONST = 0x23 };
+    struct wndl_cursor c = wndl_cursor_at(
+        (struct wndl_bytes){rule->expr, rule->expr_size}, 0, false);
+    const unsigned op = wndl_cursor_u8(&c);
+    if (op < OP_BREG0 || op >= OP_BREG0 + WNDL_INSN_REGS)
+        return (struct wndl_code_value){0};
+    struct wndl_code_value v = s->regs[encoded_of[op - OP_BREG0]];
+    v.offset += (int32_t)wndl_cursor_sleb(&c);
+    while (wndl_cursor_left(&c) != 0) {
+        const uint8_t next = wndl_cursor_u8(&c);
+        if (next == OP_DEREF)
+            v = word_at(s, v);
+        else if (next == OP_PLUS_UCONST)
+            v.offset += (int32_t)wndl_cursor_uleb(&c);
+        else
+            return (struct wndl_code_value){0};
+    }
+    return v;
+}
+
+static enum wndl_code_verdict judge_cfa(
+    const struct wndl_code_state *s, const struct wndl_cfi_rule *cfa)
+{
+    const struct wndl_code_value wanted = {WNDL_CODE_CFA, 0};
+    struct wndl_code_value found = {0};
+    if (cfa->kind == WNDL_RULE_REGISTER && cfa->reg < WNDL_INSN_REGS) {
+        found = s->regs[encoded_of[cfa->reg]];
+        found.offset += (int32_t)cfa->offset;
+    } else if (cfa->kind == WNDL_RULE_VAL_EXPR) {
+        found = value_of(s, cfa);
+    }
+    if (found.from >= WNDL_CODE_ANCHOR || found.from == WNDL_CODE_UNKNOWN)
+        return WNDL_CODE_MISSING;
+    return verdict_of(found, wanted);
+}
+
+static enum wndl_code_verdict judge_register(const struct wndl_code_state *s,
+    const struct wndl_cfi_row *row, unsigned reg)
+{
+    const struct wndl_cfi_rule *rule = &row->regs[dwarf_of[reg]];
+    const struct wndl_code_value wanted = {WNDL_CODE_ENTRY + reg, 0};
+    struct wndl_code_value place = {WNDL_CODE_CFA, (int32_t)rule->offset};
+    switch ((enum wndl_cfi_rule_kind)rule->kind) {
+    case WNDL_RULE_UNSET:
+    case WNDL_RULE_SAME:
+        return reg < WNDL_INSN_REGS && wndl_code_same(s->regs[reg], wanted)
+                   ? WNDL_CODE_EQUAL
+                   : WNDL_CODE_UNSAID;
+    case WNDL_RULE_OFFSET:
+        return verdict_of(word_at(s, place), wanted);
+    case WNDL_RULE_EXPR:
+        return verdict_of(word_at(s, value_of(s, rule)), wanted);
+    case WNDL_RULE_REGISTER:
+        return verdict_of(s->regs[encoded_of[rule->reg & 15]], wanted);
+    default:
+        return WNDL_CODE_EQUAL;
+    }
+}
+
+enum wndl_code_verdict wndl_code_judge(
+    const struct wndl_code_state *s, const struct wndl_cfi_row *row)
+{
+    enum wndl_code_verdict worst = judge_cfa(s, &row->cfa);
+    if (row->regs[DWARF_RA].kind == WNDL_RULE_UNDEFINED)
+        return WNDL_CODE_EQUAL;
+    const uint8_t compared[] = {WNDL_CODE_RA, WNDL_INSN_RBP, WNDL_INSN_RBX};
+    for (size_t i = 0; i < sizeof compared; i++) {
+        const enum wndl_code_verdict v = judge_register(s, row, compared[i]);
+        worst = v > worst ? v : worst;
+    }
+    return worst;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * code_follow: the code of small functions, which the assembler makes, and the
+ * rules that are made from it. It is read and never run.
+ */
+#ifndef WNDL_TESTS_CODE_FOLLOW_H
+#define WNDL_TESTS_CODE_FOLLOW_H
+
+#include "cfi_import/code/flow.h"
+#include "testlib.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A function from NAME to NAME_end, in data; its places are global symbols. */
+#define CODE(name, text)                                                       \
+    __asm__(".pushsection .rodata\n.balign 16\n.globl " #name "\n" #name       \
+            ":\n" text "\n.globl " #name "_end\n" #name                        \
+            "_end:\nnop\n.popsection\n");                                      \
+    PLACE(name)                                                                \
+    PLACE(name##_end)
+#define PLACE(label)                                                           \
+    extern const uint8_t label[] __attribute__((visibility("hidden")));
+
+struct followed {
+    struct wndl_arena arena;
+    struct wndl_code_text text;
+    struct wndl_code_flow flow;
+};
+
+static inline uint64_t address(const uint8_t *place)
+{
+    return (uint64_t)(uintptr_t)place;
+}
+
+static inline void follow(
+    struct followed *f, const uint8_t *start, const uint8_t *end)
+{
+    const struct wndl_bytes bytes = {start, (size_t)(end - start)};
+    f->text = (struct wndl_code_text){.code = {address(start), bytes},
+        .parts = &f->text.code,
+        .part_count = 1};
+    wndl_arena_init(&f->arena, wndl_mem_libc());
+    assert_true(wndl_code_flow_init(&f->flow, &f->text, &f->arena));
+    wndl_code_flow_enter(&f->flow, address(start), WNDL_CODE_CALLED);
+    wndl_code_flow_scan(&f->flow, address(start), address(end), false);
+    assert_true(wndl_code_flow_run(&f->flow));
+    assert_false(f->flow.full);
+}
+
+static const char *const names[] = {"ax", "dx", "cx", "bx", "si", "di", "bp",
+    "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "ra"};
+
+static inline int say(char *to, size_t room, const struct wndl_cfi_rule *rule)
+{
+    struct wndl_cursor c = wndl_cursor_at(
+        (struct wndl_bytes){rule->expr, rule->expr_size}, 0, false);
+    switch ((enum wndl_cfi_rule_kind)rule->kind) {
+    case WNDL_RULE_UNSET:
+        return snprintf(to, room, "same");
+    case WNDL_RULE_REGISTER:
+        return snprintf(to, room, "%s%+d", names[rule->reg], (int)rule->offset);
+    case WNDL_RULE_OFFSET:
+        return snprintf(to, room, "c%+d", (int)rule->offset);
+    case WNDL_RULE_EXPR:
+    case WNDL_RULE_VAL_EXPR: {
+        const char *reg = names[wndl_cursor_u8(&c) - 0x70];
+        const int offset = (int)wndl_cursor_sleb(&c);
+        return snprintf(to, room, "[%s%+d]", reg, offset);
+    }
+    default:
+        return snprintf(to, room, "none");
+    }
+}
+
+/* "CFA RBP RBX", as far as the wanted text goes. */
+static inline void expect(
+    const struct followed *f, const uint8_t *place, const char *wanted)
+{
+    struct wndl_code_state state;
+    struct wndl_cfi_row row;
+    uint8_t room[WNDL_CODE_ROOM];
+    char text[100] = "unreached";
+    const uint64_t at = address(place) - f->text.code.svma;
+    if (wndl_code_flow_state(&f->flow, at, &state)) {
+        size_t size = 0;
+        const bool has = wndl_code_state_row(&state, &row, room);
+        const struct wndl_cfi_rule *const rules[] = {
+            &row.cfa, &row.regs[6], &row.regs[3]};
+        (void)snprintf(text, sizeof text, "no rule");
+        for (size_t i = 0; i < 3 && has; i++) {
+            size += (size_t)say(text + size, sizeof text - size, rules[i]);
+            text[size++] = i == 2 ? '\0' : ' ';
+        }
+    }
+    text[strlen(wanted) < strlen(text) ? strlen(wanted) : strlen(text)] = '\0';
+    assert_string_equal(text, wanted);
+}
+
+static inline void drop(struct followed *f)
+{
+    wndl_arena_free(&f->arena);
+}
+
+#endif
