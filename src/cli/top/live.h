@@ -52,8 +52,8 @@ struct wndl_top_live_caller {
 };
 
 /*
- * Fills `callers` (struct wndl_top_live_caller), the costliest first, with those
- * of `function`. False when memory is out.
+ * Fills `callers` (struct wndl_top_live_caller), the costliest first, with the
+ * callers of `function`. False when memory is out.
  */
 bool wndl_top_live_callers(const struct wndl_top_live *live,
     enum wndl_time time, uint32_t function, struct wndl_vec *callers);
