@@ -27,6 +27,13 @@
 #include <zlib.h>
 #include <zstd.h>
 
+/* For `windlass top`. */
+#ifdef WNDL_HAVE_NCURSES
+enum { HAS_SCREEN = 1 };
+#else
+enum { HAS_SCREEN = 0 };
+#endif
+
 static const struct wndl_command *const commands[] = {
     &wndl_cmd_record,
     &wndl_cmd_heap,
@@ -35,6 +42,7 @@ static const struct wndl_command *const commands[] = {
     &wndl_cmd_doctor,
     &wndl_cmd_report,
     &wndl_cmd_annotate,
+    &wndl_cmd_top,
     &wndl_cmd_diff,
     &wndl_cmd_view,
     &wndl_cmd_ls,
@@ -112,6 +120,7 @@ static int say_version(const char *next)
     printf("recordings: format %d.%d; files of a newer major version mean that "
            "a newer windlass wrote them\n",
         WNDL_FILE_MAJOR, WNDL_FILE_MINOR);
+    printf("ncurses: %s\n", HAS_SCREEN ? "yes" : "no");
     if (wndl_view_problem() == NULL)
         printf("viewer: yes\n");
     else

@@ -13,11 +13,12 @@ enum wndl_time {
     WNDL_TIME_CPU,     /* running: the CPU time of samples */
     WNDL_TIME_BLOCKED, /* waiting for something other than a CPU */
     WNDL_TIME_WALL,    /* both, and waiting for a CPU */
+    WNDL_TIME_BYTES,   /* of heaps, as durations (analyze/heap/spans.h) */
 };
 
 struct wndl_cost {
     uint64_t samples; /* or blocks */
-    uint64_t time;    /* ns */
+    uint64_t time;    /* ns, or bytes */
 };
 
 /* The text that stands for the missing part of a stack. */

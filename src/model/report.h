@@ -7,6 +7,7 @@
 #define WNDL_MODEL_REPORT_H
 
 #include "model/calltree.h"
+#include "model/heap.h"
 #include "model/symbolized.h"
 
 /* The kind of a table's rows. */
@@ -77,6 +78,7 @@ struct wndl_report {
     const struct wndl_symbolized *symbolized;
     enum wndl_view view;
     enum wndl_time time;
+    enum wndl_heap_set set;             /* the blocks, if it is on bytes */
     struct wndl_quality quality;        /* of samples */
     struct wndl_lost_in lost_in;        /* none up to 1 % of lost ones */
     struct wndl_quality blocked;        /* of blocks; without overruns */

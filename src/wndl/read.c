@@ -5,7 +5,7 @@
 #include "wndl/fields.h"
 #include "wndl/reader.h"
 
-static enum wndl_status read_chunk(
+enum wndl_status wndl_reader_chunk(
     struct wndl_reader *r, const struct wndl_chunk *chunk)
 {
     static const struct {
@@ -136,7 +136,7 @@ static enum wndl_status read_chunks(struct wndl_reader *r,
 {
     struct wndl_chunk chunk;
     while (wndl_chunk_next(chunks, &chunk)) {
-        enum wndl_status status = read_chunk(r, &chunk);
+        enum wndl_status status = wndl_reader_chunk(r, &chunk);
         give_up(&mapped, &chunk);
         if (status == WNDL_NOMEM)
             return status;
@@ -150,6 +150,30 @@ static enum wndl_status read_chunks(struct wndl_reader *r,
     return WNDL_OK;
 }
 
+bool wndl_reader_init(struct wndl_reader *r, struct wndl_profile *p)
+{
+    *r = (struct wndl_reader){.p = p, .counting = WNDL_NO_INDEX};
+    wndl_arena_init(&r->scratch, p->arena.mem);
+    wndl_vec_init(&r->processes, &r->scratch, sizeof(uint32_t));
+    wndl_vec_init(&r->threads, &r->scratch, sizeof(uint32_t));
+    wndl_vec_init(&r->images, &r->scratch, sizeof(uint32_t));
+    wndl_vec_init(&r->image_of_id, &r->scratch, sizeof(uint32_t));
+    wndl_vec_init(&r->nodes, &r->scratch, sizeof(struct wndl_vec));
+    wndl_vec_init(&r->outside, &r->scratch, sizeof(struct wndl_vec));
+    wndl_vec_init(&r->heaps, &r->scratch, sizeof(struct wndl_heap_reader));
+    return wndl_intern_init(&r->image_ids, &r->scratch);
+}
+
+void wndl_reader_free(struct wndl_reader *r)
+{
+    wndl_arena_free(&r->scratch);
+}
+
+void wndl_reader_allow(struct wndl_reader *r, uint64_t before, uint64_t size)
+{
+    r->gap_budget += size / WNDL_LEAST_NODE - before / WNDL_LEAST_NODE;
+}
+
 static enum wndl_status read_all(struct wndl_profile *p, struct wndl_bytes file,
     struct wndl_bytes mapped, struct wndl_error *err)
 {
@@ -157,21 +181,13 @@ static enum wndl_status read_all(struct wndl_profile *p, struct wndl_bytes file,
     enum wndl_status status = wndl_chunk_reader_init(&chunks, file, err);
     if (status != WNDL_OK)
         return status;
-    struct wndl_reader r = {.p = p,
-        .gap_budget = file.size / WNDL_LEAST_NODE,
-        .counting = WNDL_NO_INDEX};
-    wndl_arena_init(&r.scratch, p->arena.mem);
-    wndl_vec_init(&r.processes, &r.scratch, sizeof(uint32_t));
-    wndl_vec_init(&r.threads, &r.scratch, sizeof(uint32_t));
-    wndl_vec_init(&r.images, &r.scratch, sizeof(uint32_t));
-    wndl_vec_init(&r.image_of_id, &r.scratch, sizeof(uint32_t));
-    wndl_vec_init(&r.nodes, &r.scratch, sizeof(struct wndl_vec));
-    wndl_vec_init(&r.outside, &r.scratch, sizeof(struct wndl_vec));
-    wndl_vec_init(&r.heaps, &r.scratch, sizeof(struct wndl_heap_reader));
-    status = wndl_intern_init(&r.image_ids, &r.scratch)
-                 ? read_chunks(&r, &chunks, mapped)
-                 : WNDL_NOMEM;
-    wndl_arena_free(&r.scratch);
+    struct wndl_reader r;
+    status = WNDL_NOMEM;
+    if (wndl_reader_init(&r, p)) {
+        wndl_reader_allow(&r, 0, file.size);
+        status = read_chunks(&r, &chunks, mapped);
+    }
+    wndl_reader_free(&r);
     if (status == WNDL_NOMEM)
         return wndl_fail(err, status, "out of memory");
     return status;

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "model/profile.h"
+#include "rec/chunk.h"
 
 /*
  * The state. The file's numbers and ours differ after a chunk is lost: maps[n]
@@ -36,6 +37,19 @@ struct wndl_heap_reader {
     uint32_t heap;         /* index in p->heaps, or WNDL_NO_INDEX */
     struct wndl_vec sites; /* uint32_t: our number of a site, by the file's */
 };
+
+/* An empty state for `p`; its scratch memory ends with wndl_reader_free. False
+ * when memory is out, also then. */
+bool wndl_reader_init(struct wndl_reader *r, struct wndl_profile *p);
+void wndl_reader_free(struct wndl_reader *r);
+
+/* Allows for the lost numbers of a file that grew from `before` to `size`
+ * bytes. */
+void wndl_reader_allow(struct wndl_reader *r, uint64_t before, uint64_t size);
+
+/* Reads one chunk: OK; MALFORMED, after which it counts as lost; NOMEM. */
+enum wndl_status wndl_reader_chunk(
+    struct wndl_reader *r, const struct wndl_chunk *chunk);
 
 /* ---- the file's numbers */
 

@@ -12,13 +12,22 @@ import { Names } from "../src/model/names";
 import { curveOf } from "../src/model/memory_curve";
 import { hottestPath, openRows } from "../src/model/open_rows";
 import { guessedNodes } from "../src/model/quality";
-import { matchedTotal, matcher, matchKeys } from "../src/model/search";
+import { callsOf } from "../src/model/calls";
+import { graphOf } from "../src/model/call_graph";
+import {
+  foundNodes,
+  matchedTotal,
+  matcher,
+  matchKeys,
+  parseQuery,
+} from "../src/model/search";
 import { makeTree, type Shape, type ShapeKind } from "../src/model/shapes";
 import { addThread, emptyBins } from "../src/model/timeline";
 import { addTotals, deltaOf, Order } from "../src/model/totals";
 import type { Tree } from "../src/model/tree";
 import { selectAll, sum, weighHeap, weighTime } from "../src/model/weights";
 import { layOut, manySmall } from "../src/draw/flame_layout";
+import { blocked, chartOf, running } from "../src/draw/stack_chart";
 import { shortName } from "../src/model/short_name";
 import { laneRows, makeLane, residentAt } from "../src/views/lanes";
 import { MadePage } from "./made_page";
@@ -131,6 +140,124 @@ test("a focus leaves the stacks through its function", () => {
     told(tree, totals, (k) => names.function(k)),
     ["parse 50/30", "parse;malloc 20/20"],
   );
+});
+
+function numberOf(names: Names, count: number, name: string): number {
+  return [...Array(count).keys()].find((f) => names.function(f) === name)!;
+}
+
+test("functions are merged, dropped, and hold what they call", () => {
+  const { profile, names } = cpu("down");
+  const of = (name: string) => numberOf(names, profile.functions.count, name);
+  const lines = (other: Partial<Shape>, kind: ShapeKind = "down") => {
+    const { tree, totals } = cpu(kind, other);
+    return told(tree, totals, (k) => names.function(k));
+  };
+  const evals = ["main;eval 50/30", "main;eval;eval 20/20"];
+  assert.deepEqual(lines({ merged: [of("parse")] }), [
+    "main 100/30",
+    ...evals,
+    "main;malloc 20/20",
+  ]);
+  assert.deepEqual(lines({ dropped: [of("parse")] }), ["main 50/0", ...evals]);
+  assert.deepEqual(lines({ leaves: [of("parse")] }), [
+    "main 100/0",
+    ...evals,
+    "main;parse 50/50",
+  ]);
+  assert.deepEqual(lines({ focus: of("eval") }, "callers"), [
+    "eval 50/0",
+    "eval;eval 20/0",
+    "eval;eval;main 20/20",
+    "eval;main 30/30",
+  ]);
+  assert.deepEqual(
+    lines({ focus: of("malloc"), dropped: [of("eval")] }, "callers"),
+    ["malloc 20/0", "malloc;parse 20/0", "malloc;parse;main 20/20"],
+  );
+});
+
+test("start-up frames that hold one other are folded", () => {
+  const made = new MadePage();
+  const thread = made.thread(made.process(), "main");
+  const paths = [
+    "_start;__libc_start_main;main;work",
+    "clone3;start_thread;worker",
+    "clone3;start_thread;other",
+  ];
+  paths.forEach((path, i) =>
+    made.samples.push([thread, i + 1, made.stack(path), 1, 0]),
+  );
+  const profile = made.profile();
+  const names = new Names(profile);
+  const tree = makeTree(profile, shape("down", { fold: true }));
+  const weights = weighTime(profile, selectAll(profile), "samples");
+  assert.deepEqual(
+    told(tree, addTotals(tree, weights), (k) => names.function(k)),
+    [
+      "main 1/0",
+      "main;work 1/1",
+      "start_thread 2/0",
+      "start_thread;other 1/1",
+      "start_thread;worker 1/1",
+    ],
+  );
+});
+
+test("callers and callees count a stack once", () => {
+  const { profile, names, tree, totals } = cpu("down");
+  const of = (name: string) => numberOf(names, profile.functions.count, name);
+  const order = new Order(tree, totals);
+  const lines = (name: string) => {
+    const { callers, callees } = callsOf(order, of(name));
+    const text = (f: number) => (f < 0 ? "-" : names.function(f));
+    return [callers, callees].map((calls) =>
+      calls.map((call) => `${text(call.function)} ${call.a}`),
+    );
+  };
+  assert.deepEqual(lines("eval"), [
+    ["main 50", "eval 20"],
+    ["- 50", "eval 20"],
+  ]);
+  assert.deepEqual(lines("main"), [["- 100"], ["parse 50", "eval 50"]]);
+});
+
+test("a call graph has callers above what they call", () => {
+  const { names, tree, totals } = cpu("down");
+  const graph = graphOf(new Order(tree, totals), 10);
+  assert.deepEqual(
+    graph.nodes.map((n) => `${names.function(n.function)} ${n.layer}`).sort(),
+    ["eval 1", "main 0", "malloc 2", "parse 1"],
+  );
+  assert.equal(graph.edges.length, 3);
+});
+
+test("a stack chart has what each pixel's time went to", () => {
+  const { profile, names, tree } = cpu("down");
+  const chart = chartOf(profile, tree, 0, [0, 1e6], 1000);
+  const last = chart.rects[chart.rects.length - 1];
+  assert.equal(chart.doing[4], running);
+  assert.equal(chart.doing[750], blocked);
+  assert.equal(chart.doing[950], 0);
+  assert.equal(names.function(tree.key[last.node]), "read");
+  assert.deepEqual([last.x, last.width, last.depth], [600, 300, 2]);
+});
+
+test("what is found is led to by its weight, errors are told", () => {
+  const { profile, names, tree, totals } = cpu("down");
+  const matches = matcher("a")!;
+  const keys = matchKeys(
+    profile.functions.count,
+    (f) => names.function(f),
+    matches,
+  );
+  const order = new Order(tree, totals);
+  assert.deepEqual(
+    foundNodes(order, keys).map((n) => names.function(tree.key[n])),
+    ["main", "parse", "eval", "malloc", "eval"],
+  );
+  assert.match(parseQuery("/(/")!.error!, /group/);
+  assert.equal(parseQuery("(")!.error, null);
 });
 
 test("a function's total counts a stack once", () => {

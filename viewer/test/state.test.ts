@@ -3,7 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dark, light, type Palette } from "../src/draw/colors";
 import { changeColor } from "../src/draw/colors";
-import { change, fromHash, initial, toHash } from "../src/state/state";
+import {
+  change,
+  fromHash,
+  initial,
+  stepOf,
+  toHash,
+  undone,
+} from "../src/state/state";
 
 test("an address gives back the state", () => {
   const state = {
@@ -35,6 +42,15 @@ test("another shape has no zoom", () => {
   const zoomed = change(initial, { zoom: 7 });
   assert.equal(change(zoomed, { search: "x" }).zoom, 7);
   assert.equal(change(zoomed, { shape: "up" }).zoom, 0);
+});
+
+test("a step back leaves alone what is only looked at", () => {
+  const later = change(initial, { dropped: [3], tab: "tree", function: 3 });
+  assert.equal(stepOf(initial, later), "dropped");
+  assert.equal(stepOf(initial, change(initial, { tab: "tree" })), "");
+  const back = undone(later, initial);
+  assert.deepEqual(back.dropped, []);
+  assert.equal(back.tab, "tree");
 });
 
 function channel(value: number): number {

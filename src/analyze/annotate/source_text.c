@@ -25,8 +25,8 @@ static const char *rest_after(const char *path, const char *map)
     return *rest == '\0' || *rest == '/' || map[size - 1] == '/' ? rest : NULL;
 }
 
-static const char *map_path(
-    struct wndl_annotation *of, const char *path, const char *const *maps)
+const char *wndl_source_map_apply(
+    const char *path, const char *const *maps, struct wndl_arena *arena)
 {
     struct wndl_buf mapped;
     const char *rest = NULL;
@@ -34,13 +34,12 @@ static const char *map_path(
         maps++;
     if (rest == NULL)
         return path;
-    wndl_buf_init(&mapped, of->arena.mem);
+    wndl_buf_init(&mapped, arena->mem);
     wndl_buf_text(&mapped, strchr(*maps, '=') + 1);
     wndl_buf_text(&mapped, rest);
     wndl_buf_byte(&mapped, '\0');
     const char *copy =
-        mapped.failed ? NULL
-                      : wndl_arena_copy(&of->arena, mapped.data, mapped.size);
+        mapped.failed ? NULL : wndl_arena_copy(arena, mapped.data, mapped.size);
     wndl_buf_free(&mapped);
     return copy;
 }
@@ -115,7 +114,7 @@ static bool read_file(struct wndl_annotation *of,
         file->problem = "no debug information names it";
         return true;
     }
-    file->path = map_path(of, path, maps);
+    file->path = wndl_source_map_apply(path, maps, &of->arena);
     if (file->path == NULL)
         return false;
     if (wndl_file_open_facts(file->path, &mapped, &facts, &err) != WNDL_OK)

@@ -14,6 +14,13 @@
 bool wndl_annotate_read_sources(struct wndl_annotation *of,
     struct wndl_annotated *a, const char *const *maps);
 
+/*
+ * The path of a source by such maps: `path` itself if none fits, else a text in
+ * `arena`. NULL when memory is out.
+ */
+const char *wndl_source_map_apply(
+    const char *path, const char *const *maps, struct wndl_arena *arena);
+
 /* Whether `map` is FROM=TO. */
 bool wndl_source_map_is_valid(const char *map);
 

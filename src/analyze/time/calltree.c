@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/time/calltree.h"
 
+#include "analyze/heap/spans.h"
 #include "model/certainty.h"
 
 #include <stdlib.h>
@@ -385,15 +386,6 @@ static bool find_heap_trunk(struct builder *b,
                    *node, node));
 }
 
-/* Rounds down; the remainder goes to the next value, so that sums are right. */
-static uint64_t take_whole(double value, double *carry)
-{
-    value += *carry;
-    uint64_t whole = value < 1e18 ? (uint64_t)value : (uint64_t)1e18;
-    *carry = value < 1e18 ? value - (double)whole : 0;
-    return whole;
-}
-
 static bool add_site(struct builder *b, const struct wndl_process_heap *heap,
     const struct wndl_alloc_counts *counts)
 {
@@ -404,7 +396,7 @@ static bool add_site(struct builder *b, const struct wndl_process_heap *heap,
     if (b->bytes)
         value *= (double)site->requested + (double)site->slop;
     struct wndl_cost cost = {
-        .samples = count, .time = take_whole(value, &b->carry)};
+        .samples = count, .time = wndl_take_whole(value, &b->carry)};
     uint32_t trunk, node;
     if (cost.time == 0)
         return true;

@@ -3,6 +3,7 @@
 #include "analyze/time/selection.h"
 
 #include "base/buf.h"
+#include "model/heap.h"
 #include "rec/filter.h"
 
 #include <string.h>
@@ -329,6 +330,26 @@ static void choose_marks(struct choosing *c)
     marks->len = kept;
 }
 
+/* Times and threads choose nothing of a heap, which has neither. */
+static void choose_heap(struct choosing *c, struct wndl_process_heap *heap)
+{
+    struct wndl_alloc_counts *counts = heap->counts.data;
+    size_t kept = 0;
+    for (size_t i = 0; i < heap->counts.len; i++) {
+        const struct wndl_alloc_site *site =
+            wndl_vec_at(&heap->sites, counts[i].site);
+        if (is_stack_chosen(c, site->node))
+            counts[kept++] = counts[i];
+    }
+    heap->counts.len = kept;
+}
+
+static void choose_heaps(struct choosing *c)
+{
+    for (size_t i = 0; i < c->p->heaps.len; i++)
+        choose_heap(c, wndl_vec_at(&c->p->heaps, i));
+}
+
 static void drop_unsampled(struct choosing *c)
 {
     bool parts = c->selection->time_count != 0 || selects_stacks(c->selection);
@@ -350,6 +371,7 @@ static bool choose(struct choosing *c)
     c->p->is_selected = true;
     choose_samples(c);
     choose_marks(c);
+    choose_heaps(c);
     drop_unsampled(c);
     return choose_blocks(c);
 }

@@ -35,7 +35,8 @@ struct wndl_selection {
 };
 
 /*
- * Removes the samples, blocks and marks that are not selected, and cuts blocks
+ * Removes the samples, blocks, marks and counts of heaps (by their stacks) that
+ * are not selected, and cuts blocks
  * and marks at the ends of `times`. `s` holds the names of `p`. Counts by walk
  * end follow; the number of all samples and blocks goes to p->unselected. CPU
  * time in no sample stays with selected threads, unless times or stacks are

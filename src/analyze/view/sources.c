@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include "analyze/view/sources.h"
 
+#include "analyze/annotate/source_text.h"
 #include "model/heap.h"
 #include "os/file.h"
 
@@ -20,6 +21,7 @@ struct candidate {
 
 struct work {
     const struct wndl_symbolized *s;
+    const char *const *maps; /* FROM=TO */
     struct wndl_arena arena;
     uint64_t *self, *total;  /* of nodes: samples, blocks, allocations */
     struct candidate *files; /* by id */
@@ -91,7 +93,7 @@ static bool is_source_name(const char *path)
         ".f", ".f90", ".f95", ".F90", ".adb", ".ads", ".pas", ".swift", ".hs",
         ".ml", ".js", ".mjs", ".ts", ".py", ".y", ".l"};
     const char *end = strrchr(path, '.');
-    if (path[0] != '/' || end == NULL)
+    if (end == NULL)
         return false;
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         if (strcmp(end, ends[i]) == 0)
@@ -106,14 +108,20 @@ static int64_t time_of(const struct stat *facts)
            facts->st_mtim.tv_nsec;
 }
 
+static bool is_readable(const char *path)
+{
+    struct stat source;
+    return stat(path, &source) == 0 && S_ISREG(source.st_mode) &&
+           source.st_size <= WNDL_VIEW_SOURCES_SIZE;
+}
+
 static bool is_as_it_was(
     const struct work *w, const struct candidate *candidate, const char *path)
 {
     const struct wndl_module *module =
         wndl_vec_at(&w->s->modules, candidate->module);
     struct stat source, binary;
-    if (stat(path, &source) != 0 || !S_ISREG(source.st_mode) ||
-        source.st_size > WNDL_VIEW_SOURCES_SIZE ||
+    if (path[0] != '/' || !is_readable(path) || stat(path, &source) != 0 ||
         time_of(&source) > (int64_t)w->s->profile->realtime)
         return false;
     return stat(wndl_intern_text(&w->s->strings, module->path), &binary) == 0 &&
@@ -137,22 +145,31 @@ static bool take_source(struct wndl_vec *sources, struct wndl_bytes name,
     return true;
 }
 
+static bool take_file(struct work *w, struct wndl_vec *sources,
+    const struct candidate *candidate, size_t *left)
+{
+    const char *named = wndl_intern_text(&w->s->strings, candidate->file);
+    const char *path = wndl_source_map_apply(named, w->maps, &w->arena);
+    struct wndl_file file;
+    if (path == NULL)
+        return false;
+    bool fits =
+        path == named ? is_as_it_was(w, candidate, path) : is_readable(path);
+    if (!is_source_name(path) || !fits ||
+        wndl_file_open(path, &file, NULL) != WNDL_OK)
+        return true;
+    bool taken = take_source(sources,
+        wndl_intern_get(&w->s->strings, candidate->file), file.bytes, left);
+    wndl_file_close(&file);
+    return taken;
+}
+
 static bool take_files(struct work *w, struct wndl_vec *sources, size_t count)
 {
     size_t left = WNDL_VIEW_SOURCES_SIZE;
     bool taken = true;
-    for (size_t i = 0; i < count && i < MOST_FILES && taken; i++) {
-        const struct candidate *candidate = &w->files[i];
-        const char *path = wndl_intern_text(&w->s->strings, candidate->file);
-        struct wndl_file file;
-        if (!is_source_name(path) || !is_as_it_was(w, candidate, path) ||
-            wndl_file_open(path, &file, NULL) != WNDL_OK)
-            continue;
-        taken = take_source(sources,
-            wndl_intern_get(&w->s->strings, candidate->file), file.bytes,
-            &left);
-        wndl_file_close(&file);
-    }
+    for (size_t i = 0; i < count && i < MOST_FILES && taken; i++)
+        taken = take_file(w, sources, &w->files[i], &left);
     return taken;
 }
 
@@ -177,9 +194,10 @@ static bool find_sources(struct work *w, struct wndl_vec *sources)
 }
 
 bool wndl_view_sources(struct wndl_vec *sources,
-    const struct wndl_symbolized *s, struct wndl_arena *arena)
+    const struct wndl_symbolized *s, const char *const *maps,
+    struct wndl_arena *arena)
 {
-    struct work w = {.s = s};
+    struct work w = {.s = s, .maps = maps};
     wndl_arena_init(&w.arena, arena->mem);
     wndl_vec_init(sources, arena, sizeof(struct wndl_view_source));
     bool found = find_sources(&w, sources);

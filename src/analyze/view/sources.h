@@ -13,9 +13,12 @@ enum { WNDL_VIEW_SOURCES_SIZE = 2 << 20 };
  * at most, to `sources` (struct wndl_view_source), in `arena`. A recording may
  * name any file. So a file is read only if its name is that of a source, if it
  * is text, and if it has not been written since the recording, or since its
- * binary was made. False when memory is out.
+ * binary was made. `maps` are texts FROM=TO, ended by NULL
+ * (annotate/source_text.h): a file that one of them names may be newer, since
+ * the user vouches for it. False when memory is out.
  */
 bool wndl_view_sources(struct wndl_vec *sources,
-    const struct wndl_symbolized *s, struct wndl_arena *arena);
+    const struct wndl_symbolized *s, const char *const *maps,
+    struct wndl_arena *arena);
 
 #endif

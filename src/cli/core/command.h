@@ -65,6 +65,7 @@ extern const struct wndl_command wndl_cmd_ctl;
 extern const struct wndl_command wndl_cmd_stack;
 extern const struct wndl_command wndl_cmd_report;
 extern const struct wndl_command wndl_cmd_annotate;
+extern const struct wndl_command wndl_cmd_top;
 extern const struct wndl_command wndl_cmd_diff;
 extern const struct wndl_command wndl_cmd_export;
 extern const struct wndl_command wndl_cmd_view;

@@ -4,9 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#define LIVE                                                                   \
-    "is not a command; the nearest is 'windlass record -- COMMAND', then "     \
-    "'windlass report': there is no live view"
 #define LINES                                                                  \
     "is not a command; the nearest is 'windlass annotate FUNCTION', with "     \
     "--asm for its instructions"
@@ -45,7 +42,6 @@
 static const struct habit {
     const char *word, *answer;
 } habits[] = {
-    {"top", LIVE},
     {"stat", EVENTS},
     {"disassemble", LINES},
     {"source", LINES},

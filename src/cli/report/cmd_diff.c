@@ -47,6 +47,10 @@ static const struct wndl_option option_table[] = {
     {0, "heap", NULL, NULL, NULL, NULL,
         "compare the heaps of recordings that also have samples", WNDL_OPT_FLAG,
         offsetof(struct wndl_diff_options, of_heap)},
+    {0, "later-snapshot", "N", NULL, NULL, NULL,
+        "heap: of the later recording, the N-th snapshot of each process "
+        "(default: as --snapshot); both files may be the same one",
+        WNDL_OPT_COUNT, offsetof(struct wndl_diff_options, later_snapshot)},
     WNDL_HEAP_OPTION_ROWS(struct wndl_diff_options, heap),
     WNDL_SYMBOL_OPTION_ROWS(struct wndl_diff_options, symbols),
     {0},
@@ -65,6 +69,9 @@ static const struct wndl_example examples[] = {
         "recording"},
     {"windlass diff --by fn monday.heap.wndl friday.heap.wndl",
         "show which functions hold more"},
+    {"windlass diff --snapshot 2 --later-snapshot 3 app.4711.heap.wndl "
+     "app.4711.heap.wndl",
+        "show what grew between two snapshots of one recording"},
     {"windlass diff dmd-browser-4711-1.json.gz dmd-browser-4711-2.json.gz",
         "show how much more the second DMD file holds than the first"},
     {"windlass diff before.json.gz after.json.gz",
@@ -85,7 +92,8 @@ static int diff_vm(const struct wndl_diff_options *o,
 {
     const struct wndl_heap_options *heap = &o->heap;
     if (o->json || wants_table(o) || o->time != 0 || o->of_heap ||
-        wndl_heap_set_given(&heap->of) || heap->filters.count != 0) {
+        wndl_heap_set_given(&heap->of) || o->later_snapshot != 0 ||
+        heap->filters.count != 0) {
         wndl_cli_error("%s is of the VM profiler: only -n and the options for "
                        "symbols apply; see 'windlass diff --help'",
             earlier->name);
@@ -169,8 +177,8 @@ static int diff_recordings(const struct wndl_diff_options *o,
             &loaded[0], earlier, &o->symbols, snapshot, false))
         return WNDL_EXIT_FAILURE;
     int exit_code = WNDL_EXIT_FAILURE;
-    if (wndl_cli_recording_open(
-            &loaded[1], later, &o->symbols, snapshot, false)) {
+    if (wndl_cli_recording_open(&loaded[1], later, &o->symbols,
+            o->later_snapshot != 0 ? o->later_snapshot : snapshot, false)) {
         exit_code = diff_two(o, loaded, names);
         wndl_cli_recording_close(&loaded[1]);
     }

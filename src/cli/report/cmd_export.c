@@ -106,10 +106,10 @@ static bool is_contradiction(
                        "export --help'");
         return true;
     }
-    if (job->exported.of_heap &&
-        (wndl_selected_given(&o->selected) || o->filters.count != 0)) {
-        wndl_cli_error("--thread, --filter and the like are for samples, not "
-                       "for a heap; see 'windlass export --help'");
+    if (job->exported.of_heap && wndl_selected_more(&o->selected)) {
+        wndl_cli_error("of a heap, --module, --function, --ignore and --filter "
+                       "choose stacks; the other choices are for samples; see "
+                       "'windlass export --help'");
         return true;
     }
     if (job->exported.of_heap ||
@@ -165,10 +165,8 @@ static int export_recording(struct wndl_cli_recording *recording,
         return WNDL_EXIT_USAGE;
     if (job.exported.of_heap && !wndl_heap_has(p, &job.heaps, file))
         return WNDL_EXIT_FAILURE;
-    int exit_code = job.exported.of_heap
-                        ? 0
-                        : wndl_selected_apply(&o->selected, o->heap.process,
-                              o->filters.texts, recording);
+    int exit_code = wndl_selected_apply(
+        &o->selected, o->heap.process, o->filters.texts, recording);
     if (exit_code != 0)
         return exit_code;
     if (!job.exported.of_heap)

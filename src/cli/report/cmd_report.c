@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass report: shows where the time or memory of a recording went. */
+#include "analyze/heap/spans.h"
 #include "analyze/time/calltree.h"
 #include "analyze/time/report_fill.h"
 #include "cli/core/command.h"
@@ -121,6 +122,8 @@ static const struct wndl_example examples[] = {
         "show what the first thread did in the first second"},
     {"windlass report --filter parse_ --blocks peak app.4711.heap.wndl",
         "show what functions with parse_ in their names held at the peak"},
+    {"windlass report --invert --blocks peak app.4711.heap.wndl",
+        "show which functions held memory at the peak, and their callers"},
     {"windlass report --sort-by num-blocks dmd-browser-4711.json.gz",
         "show a DMD file of Mozilla, most blocks first"},
     {"windlass report --time blocked --tree app.4711.cpu.wndl",
@@ -141,12 +144,25 @@ static const char *other_time(const struct wndl_report *report)
     return p->samples.len != 0 ? "cpu" : "blocked";
 }
 
+/* The command after a table or tree of a heap. */
+static const char *next_of_heap(const struct report_options *o)
+{
+    if (!shows_tree(o))
+        return o->of_heap ? "windlass report --heap --tree "
+                          : "windlass report --tree ";
+    return wndl_view_page().size != 0
+               ? "windlass view "
+               : "windlass export -f folded --value bytes -o heap.folded ";
+}
+
 static void next_command(struct wndl_buf *command,
     const struct wndl_report *report, const struct report_options *o,
     const char *path)
 {
     static const char *const times[] = {"", "--time blocked ", "--time wall "};
-    if (!wndl_report_has_rows(report))
+    if (report->time == WNDL_TIME_BYTES)
+        wndl_buf_text(command, next_of_heap(o));
+    else if (!wndl_report_has_rows(report))
         wndl_buf_printf(
             command, "windlass report --time %s ", other_time(report));
     else if (o->marks)
@@ -199,15 +215,20 @@ static void write_json(const struct wndl_report *report,
     wndl_report_json(report, &layout, out);
 }
 
+/* `heap` is the blocks that the costs are of; NULL: they are times. */
 static int make_report(struct wndl_cli_recording *loaded,
-    const struct report_options *o, const char *path)
+    const struct report_options *o, const struct wndl_heap_choice *heap,
+    const char *path)
 {
     struct wndl_symbolized *s = &loaded->symbolized;
     struct wndl_report report;
-    bool made = wndl_report_fill(
-                    &report, s, o->by.index, o->time.index, wndl_mem_libc()) &&
-                (!shows_tree(o) || wndl_calltree_build(&report.tree, s,
-                                       WNDL_TREE_FOR_READING, o->time.index));
+    const enum wndl_time time =
+        heap != NULL ? WNDL_TIME_BYTES : (enum wndl_time)o->time.index;
+    bool made =
+        wndl_report_fill(&report, s, o->by.index, time, wndl_mem_libc()) &&
+        (!shows_tree(o) ||
+            wndl_calltree_build(&report.tree, s, WNDL_TREE_FOR_READING, time));
+    report.set = heap != NULL ? heap->set : WNDL_HEAP_SET_LIVE;
     struct wndl_buf text;
     wndl_buf_init(&text, wndl_mem_libc());
     int exit_code = WNDL_EXIT_FAILURE;
@@ -242,9 +263,64 @@ static const char *contradiction(const struct report_options *o)
     return NULL;
 }
 
-static int report_heap(const struct wndl_cli_recording *loaded,
+/* Whether a heap is shown by functions, not as records. */
+static bool is_by_function(const struct report_options *o)
+{
+    return shows_tree(o) || o->by.given || wndl_selected_given(&o->selected);
+}
+
+static bool is_for_records(const struct wndl_heap_options *o)
+{
+    return o->sort != WNDL_HEAP_BY_USABLE ||
+           o->max_frames != WNDL_HEAP_USUAL_FRAMES || o->ignore_alloc_fns ||
+           o->alloc_fns;
+}
+
+/* Why the options do not fit a heap; NULL: they do. */
+static const char *problem_with_heap(const struct report_options *o)
+{
+    const struct wndl_selected_options *selected = &o->selected;
+    if (o->time.given || o->marks)
+        return "--time and --marks are for samples; this report is on a heap";
+    if (selected->threads != NULL ||
+        (o->by.given && o->by.index == WNDL_BY_THREAD))
+        return "the blocks of a heap belong to a process, not to a thread; "
+               "--process PID chooses one";
+    if (selected->from != NULL || selected->to != NULL ||
+        selected->around != NULL)
+        return "a heap is a snapshot, which --snapshot N chooses: --from, --to "
+               "and --around are for samples";
+    if (is_by_function(o) && is_for_records(&o->heap))
+        return "-f, -s and -a are for the records of a heap, which this table "
+               "or tree replaces";
+    return NULL;
+}
+
+/* The heap by functions: a table or tree of bytes. */
+static int report_bytes(struct wndl_cli_recording *loaded,
     const struct report_options *o, const char *path)
 {
+    const struct wndl_heap_choice choice =
+        wndl_heap_choose(&o->heap.of, loaded, 1);
+    if (!wndl_heap_has(&loaded->profile, &choice, path))
+        return WNDL_EXIT_FAILURE;
+    if (!wndl_heap_as_spans(&loaded->profile, &choice))
+        return wndl_cli_error("out of memory");
+    int exit_code = wndl_selected_apply(
+        &o->selected, o->heap.of.process, o->heap.filters.texts, loaded);
+    return exit_code != 0 ? exit_code : make_report(loaded, o, &choice, path);
+}
+
+static int report_heap(struct wndl_cli_recording *loaded,
+    const struct report_options *o, const char *path)
+{
+    const char *problem = problem_with_heap(o);
+    if (problem != NULL) {
+        wndl_cli_error("%s", problem);
+        return WNDL_EXIT_USAGE;
+    }
+    if (is_by_function(o))
+        return report_bytes(loaded, o, path);
     const struct wndl_heap_show show = {
         .options = &o->heap,
         .path = path,
@@ -256,21 +332,12 @@ static int report_heap(const struct wndl_cli_recording *loaded,
                     ? "windlass view"
                     : "windlass export -f folded -o heap.folded",
     };
-    if (o->tree || o->marks || o->by.given || o->time.given ||
-        wndl_selected_given(&o->selected)) {
-        wndl_cli_error("--by, --time, --tree, --marks, --thread and the like "
-                       "are for samples; this report is on a heap");
-        return WNDL_EXIT_USAGE;
-    }
     return wndl_heap_report(loaded, &show);
 }
 
 static bool is_for_heaps(const struct wndl_heap_options *o)
 {
-    return o->of.blocks != 0 || o->of.snapshot != 0 ||
-           o->sort != WNDL_HEAP_BY_USABLE ||
-           o->max_frames != WNDL_HEAP_USUAL_FRAMES || o->ignore_alloc_fns ||
-           o->alloc_fns;
+    return o->of.blocks != 0 || o->of.snapshot != 0 || is_for_records(o);
 }
 
 static int report_time(struct wndl_cli_recording *loaded,
@@ -284,7 +351,7 @@ static int report_time(struct wndl_cli_recording *loaded,
     }
     int exit_code = wndl_selected_apply(
         &o->selected, o->heap.of.process, o->heap.filters.texts, loaded);
-    return exit_code != 0 ? exit_code : make_report(loaded, o, path);
+    return exit_code != 0 ? exit_code : make_report(loaded, o, NULL, path);
 }
 
 static int report_recording(

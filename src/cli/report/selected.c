@@ -7,6 +7,7 @@
 #include "analyze/time/turned.h"
 #include "cli/core/command.h"
 #include "cli/core/suggest.h"
+#include "model/heap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -251,11 +252,21 @@ static bool turn(
            out_of_memory();
 }
 
-/* False, with a message, if it selects nothing of what there is. */
-static bool is_some_left(const struct wndl_profile *p)
+static size_t count_sites(const struct wndl_profile *p)
 {
+    const struct wndl_process_heap *heaps = p->heaps.data;
+    size_t sites = 0;
+    for (size_t i = 0; i < p->heaps.len; i++)
+        sites += heaps[i].counts.len;
+    return sites;
+}
+
+/* False, with a message, if it selects nothing of what there is. */
+static bool is_some_left(const struct wndl_profile *p, size_t sites)
+{
+    bool had_costs = p->unselected.samples + p->unselected.blocks != 0;
     if (p->samples.len + p->blocks.len != 0 ||
-        p->unselected.samples + p->unselected.blocks == 0)
+        (!had_costs && (sites == 0 || count_sites(p) != 0)))
         return true;
     wndl_cli_error("the recording holds nothing of what was selected");
     return false;
@@ -276,12 +287,13 @@ static int apply(const struct wndl_selected_options *o,
     if (!are_functions(o, &recording->symbolized) ||
         !find_times(o, &recording->profile, times))
         return WNDL_EXIT_USAGE;
+    const size_t sites = count_sites(&recording->profile);
     selection->times = times->data;
     selection->time_count = times->len;
     if (selects(selection) &&
         !wndl_select(&recording->profile, &recording->symbolized, selection))
         return out_of_memory() ? 0 : WNDL_EXIT_FAILURE;
-    return turn(o, recording) && is_some_left(&recording->profile)
+    return turn(o, recording) && is_some_left(&recording->profile, sites)
                ? 0
                : WNDL_EXIT_FAILURE;
 }

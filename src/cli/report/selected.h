@@ -39,44 +39,52 @@ struct wndl_selected_options {
             "the time of --around before and after each mark", WNDL_OPT_TEXT,  \
             offsetof(type, field.margin)},                                     \
         {0, "module", "NAME", NULL, NULL, NULL,                                \
-            "samples: only stacks with code of this binary", WNDL_OPT_TEXT,    \
+            "only stacks with code of this binary", WNDL_OPT_TEXT,             \
             offsetof(type, field.module)},                                     \
         {0, "function", "NAME", NULL, NULL, NULL,                              \
-            "samples: only stacks with this function; parameters, template "   \
+            "only stacks with this function; parameters, template "            \
             "arguments and namespaces can be left out of NAME",                \
             WNDL_OPT_TEXT, offsetof(type, field.function)},                    \
     {                                                                          \
         0, "ignore", "FUNCTION", NULL, NULL, NULL,                             \
-            "samples: only stacks without FUNCTION", WNDL_OPT_TEXT,            \
+            "only stacks without FUNCTION", WNDL_OPT_TEXT,                     \
             offsetof(type, field.ignored)                                      \
     }
 
 #define WNDL_SELECTED_ROWS(type, field)                                        \
     WNDL_SELECTED_PART_ROWS(type, field),                                      \
         {0, "focus", "FUNCTION", NULL, NULL, NULL,                             \
-            "samples: only stacks with FUNCTION, from its outermost call on",  \
+            "only stacks with FUNCTION, from its outermost call on",           \
             WNDL_OPT_TEXT, offsetof(type, field.focus)},                       \
         {0, "callees", "FUNCTION", NULL, NULL, NULL,                           \
-            "samples: the same as a tree: what FUNCTION calls, and what that " \
+            "the same as a tree: what FUNCTION calls, and what that "          \
             "calls",                                                           \
             WNDL_OPT_TEXT, offsetof(type, field.callees)},                     \
         {0, "callers", "FUNCTION", NULL, NULL, NULL,                           \
-            "samples: the callers of FUNCTION: a tree that begins at its "     \
+            "the callers of FUNCTION: a tree that begins at its "              \
             "innermost call and goes up",                                      \
             WNDL_OPT_TEXT, offsetof(type, field.callers)},                     \
         {0, "invert", NULL, NULL, NULL, NULL,                                  \
-            "samples: a tree that begins at the innermost functions and goes " \
+            "a tree that begins at the innermost functions and goes "          \
             "up to their callers",                                             \
             WNDL_OPT_FLAG, offsetof(type, field.inverted)},                    \
     {                                                                          \
         0, "collapse-recursion", NULL, NULL, NULL, NULL,                       \
-            "samples: show a recursive function once in each stack: its last " \
+            "show a recursive function once in each stack: its last "          \
             "call, below the callers of its first",                            \
             WNDL_OPT_FLAG, offsetof(type, field.collapsed)                     \
     }
 
 /* Whether any of them was given. */
 bool wndl_selected_given(const struct wndl_selected_options *o);
+
+/* Whether any was given that is not about which stacks there are. */
+static inline bool wndl_selected_more(const struct wndl_selected_options *o)
+{
+    return o->threads != NULL || o->from != NULL || o->to != NULL ||
+           o->around != NULL || o->focus != NULL || o->collapsed ||
+           o->callers != NULL || o->callees != NULL || o->inverted;
+}
 
 /* Whether the stacks are shown as a tree: upside down, or of callees. */
 static inline bool wndl_selected_turns(const struct wndl_selected_options *o)

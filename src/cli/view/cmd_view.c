@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE 1
 /* windlass view: a recording, or how two differ, as a page for a browser. */
+#include "analyze/annotate/source_text.h"
 #include "analyze/time/report_fill.h"
 #include "analyze/view/findings.h"
 #include "analyze/view/sources.h"
@@ -27,6 +28,8 @@
 struct view_options {
     const char *out;
     uint64_t port;
+    struct wndl_option_list maps; /* FROM=TO each */
+    bool no_sources;
     struct wndl_symbol_options symbols;
 };
 
@@ -37,6 +40,13 @@ static const struct wndl_option option_table[] = {
     {0, "port", "N", NULL, NULL, NULL,
         "serve the page on port N of 127.0.0.1 (default: any free port)",
         WNDL_OPT_COUNT, offsetof(struct view_options, port)},
+    {0, "source-map", "FROM=TO", NULL, NULL, NULL,
+        "read sources that were compiled in the folder FROM in the folder TO, "
+        "even if they were changed since; may be repeated",
+        WNDL_OPT_LIST, offsetof(struct view_options, maps)},
+    {0, "no-sources", NULL, NULL, NULL, NULL,
+        "leave out the text of source files", WNDL_OPT_FLAG,
+        offsetof(struct view_options, no_sources)},
     WNDL_SYMBOL_OPTION_ROWS(struct view_options, symbols),
     {0},
 };
@@ -96,13 +106,24 @@ static bool sum_up(
            (!heaps || sum_up_heaps(loaded, !time, lines)) && !lines->failed;
 }
 
-static bool prepare_recording(struct shown *shown, size_t i, const char *path)
+static bool add_sources(struct wndl_vec *sources,
+    const struct wndl_symbolized *s, const struct view_options *o,
+    struct wndl_arena *arena)
+{
+    if (!o->no_sources)
+        return wndl_view_sources(sources, s, o->maps.texts, arena);
+    wndl_vec_init(sources, arena, sizeof(struct wndl_view_source));
+    return true;
+}
+
+static bool prepare_recording(struct shown *shown, size_t i, const char *path,
+    const struct view_options *o)
 {
     const struct wndl_symbolized *s = &shown->loaded[i].symbolized;
     struct wndl_buf *summary = &shown->summaries[i];
     bool prepared = sum_up(&shown->loaded[i], summary) &&
                     wndl_view_findings(&shown->findings[i], s, &shown->arena) &&
-                    wndl_view_sources(&shown->sources[i], s, &shown->arena);
+                    add_sources(&shown->sources[i], s, o, &shown->arena);
     shown->view.recordings[i] = (struct wndl_view_recording){
         .file = path,
         .symbolized = s,
@@ -113,22 +134,22 @@ static bool prepare_recording(struct shown *shown, size_t i, const char *path)
     return prepared;
 }
 
-static bool load_recording(struct shown *shown, const char *path,
-    const struct wndl_symbol_options *symbols)
+static bool load_recording(
+    struct shown *shown, const char *path, const struct view_options *o)
 {
     size_t i = shown->view.count;
     struct wndl_input input;
     if (!wndl_input_open(&input, path))
         return false;
-    bool is_loaded =
-        wndl_cli_recording_open(&shown->loaded[i], &input, symbols, 0, false);
+    bool is_loaded = wndl_cli_recording_open(
+        &shown->loaded[i], &input, &o->symbols, 0, false);
     wndl_input_close(&input);
     if (!is_loaded)
         return false;
     wndl_buf_init(&shown->summaries[i], wndl_mem_libc());
     shown->view.count++;
     wndl_cli_recording_note_whole(&shown->loaded[i], path, "shown");
-    return prepare_recording(shown, i, path) ||
+    return prepare_recording(shown, i, path, o) ||
            (wndl_cli_error("out of memory"), false);
 }
 
@@ -270,7 +291,7 @@ static int make_page(const struct view_options *o,
     int exit_code = WNDL_EXIT_OK;
     wndl_arena_init(&shown.arena, wndl_mem_libc());
     for (size_t i = 0; i < operands.count && exit_code == WNDL_EXIT_OK; i++) {
-        if (!load_recording(&shown, operands.texts[i], &o->symbols))
+        if (!load_recording(&shown, operands.texts[i], o))
             exit_code = WNDL_EXIT_FAILURE;
     }
     if (shown.view.count == WNDL_MERGED_MAX && !are_comparable(&shown))
@@ -288,6 +309,19 @@ static int usage_error(const char *what)
     return WNDL_EXIT_USAGE;
 }
 
+static bool are_maps(const struct view_options *o)
+{
+    for (size_t i = 0; i < o->maps.count; i++) {
+        if (wndl_source_map_is_valid(o->maps.texts[i]))
+            continue;
+        wndl_cli_error("--source-map %s: write FROM=TO, two folders; see "
+                       "'windlass view --help'",
+            o->maps.texts[i]);
+        return false;
+    }
+    return true;
+}
+
 static int show_files(const void *options, struct wndl_operands operands)
 {
     const struct view_options *o = options;
@@ -297,6 +331,10 @@ static int show_files(const void *options, struct wndl_operands operands)
         return usage_error("--port takes at most 65535");
     if (o->port != 0 && o->out != NULL)
         return usage_error("use either --port or -o");
+    if (!are_maps(o))
+        return WNDL_EXIT_USAGE;
+    if (o->no_sources && o->maps.count != 0)
+        return usage_error("use either --source-map or --no-sources");
     if (wndl_view_page().size == 0)
         return wndl_cli_error(
             "this windlass was built without the viewer (%s); './run build' "

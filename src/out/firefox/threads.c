@@ -61,6 +61,7 @@ static bool is_shown(const struct wndl_firefox *w, const struct wndl_moment *m)
     case WNDL_TIME_BLOCKED:
         return !m->ran && m->label != WNDL_LABEL_WAITING;
     case WNDL_TIME_WALL:
+    case WNDL_TIME_BYTES:
         break;
     }
     return true;

@@ -15,8 +15,10 @@ static void put_costs(struct wndl_json *j, const struct wndl_row *row)
 {
     wndl_json_put_number(j, "self", row->self.samples);
     wndl_json_put_number(j, "total", row->total.samples);
-    wndl_json_put_number(j, "self_ns", row->self.time);
-    wndl_json_put_number(j, "total_ns", row->total.time);
+    bool bytes = j->r->time == WNDL_TIME_BYTES;
+    wndl_json_put_number(j, bytes ? "self_bytes" : "self_ns", row->self.time);
+    wndl_json_put_number(
+        j, bytes ? "total_bytes" : "total_ns", row->total.time);
 }
 
 static void put_certainty(struct wndl_json *j, const struct wndl_row *row)
@@ -132,8 +134,12 @@ static void put_blocks(struct wndl_json *j)
     quality_fields(j, &j->r->blocked);
     if (p->is_selected)
         wndl_json_put_number(j, "selected_of", p->unselected.blocks);
-    wndl_json_put_number(j, "blocked_ns", j->r->times.blocked);
-    wndl_json_put_number(j, "waiting_ns", j->r->times.waiting);
+    if (j->r->time == WNDL_TIME_BYTES) {
+        wndl_json_put_number(j, "bytes", j->r->times.blocked);
+    } else {
+        wndl_json_put_number(j, "blocked_ns", j->r->times.blocked);
+        wndl_json_put_number(j, "waiting_ns", j->r->times.waiting);
+    }
     walk_ends(j, p->block_ends);
     wndl_json_put_close(j, '}');
 }
@@ -209,8 +215,11 @@ static void thread_fields(struct wndl_json *j, const struct wndl_row *row)
     wndl_json_put_number(j, "waiting_ns", times->waiting);
 }
 
+/* Bytes of a heap belong to none of them. */
 static void put_threads(struct wndl_json *j)
 {
+    if (j->r->time == WNDL_TIME_BYTES)
+        return;
     wndl_json_put_key(j, "threads");
     wndl_json_put_open(j, '[');
     for (size_t i = 0; i < j->r->threads.len; i++) {
@@ -381,7 +390,9 @@ static void put_tree(struct wndl_json *j)
     wndl_json_put_open(j, '[');
     wndl_json_put_open_line(j);
     wndl_json_put_number(j, "total", wndl_calltree_at(t, 0)->total.samples);
-    wndl_json_put_number(j, "total_ns", wndl_calltree_at(t, 0)->total.time);
+    wndl_json_put_number(j,
+        j->r->time == WNDL_TIME_BYTES ? "total_bytes" : "total_ns",
+        wndl_calltree_at(t, 0)->total.time);
     wndl_json_put_close(j, '}');
     for (uint32_t i = 1; i < t->nodes.len; i++)
         tree_node(j, wndl_calltree_at(t, i));
@@ -426,6 +437,13 @@ void wndl_report_json(const struct wndl_report *r,
         [WNDL_TIME_CPU] = "cpu",
         [WNDL_TIME_BLOCKED] = "blocked",
         [WNDL_TIME_WALL] = "wall",
+        [WNDL_TIME_BYTES] = "bytes",
+    };
+    static const char *const sets[WNDL_HEAP_SETS] = {
+        [WNDL_HEAP_SET_LIVE] = "live",
+        [WNDL_HEAP_SET_PEAK] = "peak",
+        [WNDL_HEAP_SET_ALL] = "all",
+        [WNDL_HEAP_SET_TEMPORARY] = "temporary",
     };
     struct wndl_json j = {.out = out, .r = r, .s = r->symbolized};
     wndl_json_put_open(&j, '{');
@@ -437,6 +455,8 @@ void wndl_report_json(const struct wndl_report *r,
     put_unfollowed(&j);
     put_marks(&j, layout->marks);
     wndl_json_put_text(&j, "time", times[r->time]);
+    if (r->time == WNDL_TIME_BYTES)
+        wndl_json_put_text(&j, "heap_blocks", sets[r->set]);
     put_processes(&j);
     put_threads(&j);
     put_unnamed(&j);

@@ -79,6 +79,35 @@ char *wndl_text_time_cell(uint64_t ns, char text[WNDL_NUMBER_SIZE])
     return text;
 }
 
+/* Up to seven digits as they are, then four of them. */
+static void put_bytes(uint64_t bytes, char text[WNDL_NUMBER_SIZE])
+{
+    enum { IN_FULL = 10000000, LEAST = 1024 };
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+    double value = (double)bytes / LEAST;
+    size_t unit = 0;
+    if (bytes < IN_FULL) {
+        wndl_text_number(bytes, text);
+        return;
+    }
+    for (; value >= LEAST && unit + 1 < sizeof units / sizeof units[0]; unit++)
+        value /= LEAST;
+    snprintf(text, WNDL_NUMBER_SIZE, "%.*f %s",
+        value < 10    ? 3
+        : value < 100 ? 2
+                      : 1,
+        value, units[unit]);
+}
+
+char *wndl_text_cost_cell(
+    const struct wndl_text *t, uint64_t cost, char text[WNDL_NUMBER_SIZE])
+{
+    if (t->r->time != WNDL_TIME_BYTES)
+        return wndl_text_time_cell(cost, text);
+    put_bytes(cost, text);
+    return text;
+}
+
 double wndl_text_percent(const struct wndl_text *t, uint64_t ns)
 {
     uint64_t all = t->r->all.time;
@@ -91,6 +120,7 @@ const char *wndl_text_time_kind(const struct wndl_text *t)
         [WNDL_TIME_CPU] = "CPU",
         [WNDL_TIME_BLOCKED] = "blocked",
         [WNDL_TIME_WALL] = "wall",
+        [WNDL_TIME_BYTES] = "bytes",
     };
     return kinds[t->r->time];
 }

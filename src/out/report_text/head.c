@@ -232,6 +232,12 @@ static void put_selection(const struct wndl_text *t)
     if (!p->is_selected)
         return;
     wndl_text_label(t, "Selected");
+    if (t->r->time == WNDL_TIME_BYTES) {
+        wndl_buf_printf(t->out, "%s of %s sites\n",
+            wndl_text_number(p->blocks.len, some),
+            wndl_text_number(p->unselected.blocks, all));
+        return;
+    }
     wndl_buf_printf(t->out, "%s of %s samples",
         wndl_text_number(p->samples.len, some),
         wndl_text_number(p->unselected.samples, all));
@@ -395,7 +401,7 @@ static void row_start(const struct wndl_text *t, const struct wndl_row *row)
     char time[WNDL_NUMBER_SIZE];
     wndl_buf_printf(t->out, "  %5.1f%%  %9s  ",
         wndl_text_percent(t, row->self.time),
-        wndl_text_time_cell(row->self.time, time));
+        wndl_text_cost_cell(t, row->self.time, time));
 }
 
 static void put_processes(const struct wndl_text *t)
@@ -490,13 +496,15 @@ static void unnamed_modules(const struct wndl_text *t)
         return;
     if (listed == 0) {
         wndl_text_label(t, "Symbols");
-        wndl_buf_text(t->out, "missing for less than 0.1% of the time\n");
+        wndl_buf_printf(t->out, "missing for less than 0.1%% of the %s\n",
+            t->r->time == WNDL_TIME_BYTES ? "bytes" : "time");
         return;
     }
     wndl_buf_printf(t->out,
-        "\nWithout symbols: %.1f%% of the %s time was in code without a name\n"
+        "\nWithout symbols: %.1f%% of the %s%s in code without a name\n"
         "     self   on stack  module\n",
-        wndl_text_percent(t, unnamed_time(t, 0)), wndl_text_time_kind(t));
+        wndl_text_percent(t, unnamed_time(t, 0)), wndl_text_time_kind(t),
+        t->r->time == WNDL_TIME_BYTES ? " come from calls" : " time was");
     for (size_t i = 0; i < listed; i++)
         unnamed_module(t, wndl_vec_at(&t->r->unnamed, i));
     if (listed < count)
@@ -532,8 +540,53 @@ void wndl_report_text_figures(const struct wndl_report *r, struct wndl_buf *out)
     put_figures(&t);
 }
 
+static bool is_estimate(const struct wndl_profile *p)
+{
+    const struct wndl_process_heap *heaps = p->heaps.data;
+    for (size_t i = 0; i < p->heaps.len; i++) {
+        if (heaps[i].sample_below != 0)
+            return true;
+    }
+    return false;
+}
+
+static void put_heap_figures(const struct wndl_text *t)
+{
+    static const char *const sets[WNDL_HEAP_SETS] = {
+        [WNDL_HEAP_SET_LIVE] = "live blocks",
+        [WNDL_HEAP_SET_PEAK] = "the blocks that lived at the peak",
+        [WNDL_HEAP_SET_ALL] = "all blocks that were allocated",
+        [WNDL_HEAP_SET_TEMPORARY] = "temporary blocks",
+    };
+    char bytes[WNDL_NUMBER_SIZE];
+    wndl_text_recorded(t);
+    wndl_text_label(t, "Heap");
+    const struct wndl_profile *p = t->r->symbolized->profile;
+    wndl_buf_printf(t->out, "%s%s bytes of %s",
+        is_estimate(p) ? "estimated from samples: ~" : "",
+        wndl_text_number(t->r->all.time, bytes), sets[t->r->set]);
+    complete_share(t, &t->r->blocked);
+    lost_reasons(t, &t->r->blocked, p->block_ends);
+    guessed_and_truncated(t, &t->r->blocked);
+    put_selection(t);
+}
+
+/* Its threads have no part in it: a heap belongs to the process. */
+static void put_heap_head(const struct wndl_text *t)
+{
+    put_heap_figures(t);
+    wndl_text_gaps(t);
+    unnamed_modules(t);
+    put_processes(t);
+    wndl_buf_byte(t->out, '\n');
+}
+
 void wndl_text_head(const struct wndl_text *t)
 {
+    if (t->r->time == WNDL_TIME_BYTES) {
+        put_heap_head(t);
+        return;
+    }
     put_figures(t);
     time_shown(t);
     put_marks(t);

@@ -35,7 +35,9 @@ static void nothing_to_show(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
     char text[WNDL_NUMBER_SIZE];
-    if (t->r->time == WNDL_TIME_CPU && t->r->times.blocked != 0)
+    if (t->r->time == WNDL_TIME_BYTES)
+        wndl_buf_text(t->out, "No blocks: none of them is in the heap.\n");
+    else if (t->r->time == WNDL_TIME_CPU && t->r->times.blocked != 0)
         wndl_buf_printf(t->out,
             "No samples: %s.\nThreads were blocked for %s.\n",
             why_no_cpu_time(p), wndl_text_time(t->r->times.blocked, text));

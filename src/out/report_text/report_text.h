@@ -58,13 +58,17 @@ char *wndl_text_time(uint64_t ns, char text[WNDL_NUMBER_SIZE]);
 /* The same for a column: always four digits, "62.00 ms", or "0". */
 char *wndl_text_time_cell(uint64_t ns, char text[WNDL_NUMBER_SIZE]);
 
+/* The same for a cost of the report: a time, or bytes of a heap. */
+char *wndl_text_cost_cell(
+    const struct wndl_text *t, uint64_t cost, char text[WNDL_NUMBER_SIZE]);
+
 /*
  * The share of `ns` in all of the time that is shown, in percent; 0 if there is
  * none.
  */
 double wndl_text_percent(const struct wndl_text *t, uint64_t ns);
 
-/* "CPU", "blocked", "wall": the time that is shown. Static string. */
+/* "CPU", "blocked", "wall", "bytes": what is shown. Static string. */
 const char *wndl_text_time_kind(const struct wndl_text *t);
 
 /* Whether the recording has reads of blocked threads. */

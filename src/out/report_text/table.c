@@ -156,9 +156,9 @@ static size_t put_costs(const struct wndl_text *t, const struct wndl_row *row)
     if (row != NULL) {
         wndl_buf_printf(t->out, "%5.1f%% %9s  %5.1f%% %9s  ",
             wndl_text_percent(t, row->self.time),
-            wndl_text_time_cell(row->self.time, self),
+            wndl_text_cost_cell(t, row->self.time, self),
             wndl_text_percent(t, row->total.time),
-            wndl_text_time_cell(row->total.time, total));
+            wndl_text_cost_cell(t, row->total.time, total));
     } else {
         snprintf(self, sizeof self, "self (%s)", wndl_text_time_kind(t));
         snprintf(total, sizeof total, "total (%s)", wndl_text_time_kind(t));

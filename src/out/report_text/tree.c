@@ -24,7 +24,7 @@ struct tree {
     struct strokes strokes;
     struct wndl_vec branches; /* bool: more siblings follow below */
     struct wndl_arena arena;
-    double least; /* ns that a node must have */
+    double least; /* cost that a node must have */
 };
 
 static const struct wndl_calltree_node *node_at(
@@ -126,7 +126,7 @@ static void draw_node(const struct tree *tree, uint32_t index, bool on_branch)
     char total[WNDL_NUMBER_SIZE];
     wndl_buf_printf(t->out, "%5.1f%% %11s  %5.1f%%  ",
         wndl_text_percent(t, node->total.time),
-        wndl_text_time_cell(node->total.time, total),
+        wndl_text_cost_cell(t, node->total.time, total),
         wndl_text_percent(t, node->self.time));
     size_t used = NUMBERS + draw_branches(tree, on_branch);
     size_t width = t->layout->width;

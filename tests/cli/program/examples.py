@@ -33,7 +33,7 @@ CPU = """app.4711.cpu app.4712.cpu monday.cpu friday.cpu old.1.cpu new.1.cpu
 HEAP = "app.4711.heap monday.heap friday.heap server.4711.heap lua conv".split()
 # They need a program that is being recorded, or a server; or serve for ever.
 LOOSE = ("ctl", "memlog", "memory", "push", "view", "diff", "doctor",
-         "stack")
+         "stack", "top")
 
 
 def run(command, **more):

@@ -48,7 +48,7 @@ for command in $("$windlass" --commands); do
 done
 
 # The habits of other tools' users.
-for word in top stat disassemble script flamegraph attach trace load import run \
+for word in stat disassemble script flamegraph attach trace load import run \
     start massif; do
     says 2 "is not a command; the nearest is 'windlass " $word
 done

@@ -77,15 +77,27 @@ done
 "$make_recording" both.wndl <"$here/heap_golden/mixed"
 refuses 2 'on samples; --heap shows' report --blocks peak both.wndl
 refuses 2 'not for samples; --value bytes' export --blocks peak both.wndl
-for option in '--thread x' '--from 1' '--function f' '--invert'; do
+for option in '--thread x' '--by thread'; do
     # shellcheck disable=SC2086
-    refuses 2 'this report is on a heap' report --heap $option both.wndl
+    refuses 2 'belong to a process, not to a thread' \
+        report --heap $option both.wndl
+done
+for option in '--from 1' '--to 1' '--around x'; do
     # shellcheck disable=SC2086
-    refuses 2 'not for a heap' export --value bytes $option both.wndl
+    refuses 2 'which --snapshot N chooses' report --heap $option both.wndl
+done
+for option in '-s req' '-f 3'; do
+    # shellcheck disable=SC2086
+    refuses 2 'are for the records of a heap' \
+        report --heap --by fn $option both.wndl
+done
+for option in '--thread x' '--from 1' '--invert' '--focus f'; do
+    # shellcheck disable=SC2086
+    refuses 2 'the other choices are for samples' \
+        export --value bytes $option both.wndl
 done
 # Also what would have been taken anyway.
 refuses 2 'this report is on a heap' report --heap --time cpu both.wndl
-refuses 2 'this report is on a heap' report --heap --by fn both.wndl
 refuses 2 'not for a heap' export --value bytes --time cpu both.wndl
 refuses 2 'error: --by is for the table' report --tree --by fn good.wndl
 # --debuginfod without a server is said, once.

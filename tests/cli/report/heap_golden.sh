@@ -22,6 +22,19 @@ try_all() {
     try export --blocks live --value blocks "$1"
     try export --value temporary "$1"
     try report --tree "$1"
+    try report --by module "$1"
+    try report --by address --json -n 2 --blocks all "$1"
+    try report --function app+0x10 --blocks peak "$1"
+    try report --callers app+0x10 "$1"
+    try report --invert --ignore nothing "$1"
+    try report --filter '!lib.so' --by file "$1"
+    try export --function app+0x10 "$1"
+    # What does not fit.
+    try report --thread main "$1"
+    try report --by function -s slop "$1"
+    try report --from 1 --function app+0x10 "$1"
+    try report --focus nowhere "$1"
+    try export --callers app+0x10 "$1"
 }
 
 # Of a recording with samples too, those come first.
@@ -50,6 +63,7 @@ check mixed
     try diff --json -n 1 two_processes.wndl sampled.wndl
     try export --time wall sampled.wndl
     try diff --blocks all two_processes.wndl two_processes.wndl
+    try diff --snapshot 1 --later-snapshot 2 --by fn two_processes.wndl two_processes.wndl
     try diff --process 100 two_processes.wndl two_processes.wndl
     sed 's/^counts 0 0 100 80/counts 0 0 100 70/; s/^site 0 0 24 0/site 0 0 20 4/
         /^snapshot 0 0/s/640 600/640 590/' "$cases/two_processes.recipe" |

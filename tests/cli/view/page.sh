@@ -127,3 +127,22 @@ END
 sources kept.c
 touch -d '1 hour' kept.c
 sources
+
+# A map names the file that is meant, also if it is newer; or none are wanted.
+mkdir -p moved
+mv kept.c moved/kept.c
+"$windlass" view --source-map "$work=$work/moved" -o mapped.html kept.wndl 2>err
+"$windlass" view --no-sources -o bare.html kept.wndl 2>err
+PYTHONPATH=$here/../lib PYTHONDONTWRITEBYTECODE=1 python3 - "$work/kept.c" <<'END'
+import sys
+import view_page
+read = lambda name: view_page.Page(open(name, encoding="utf-8").read())
+page = read("mapped.html")
+found = {page.strings[s["file"]]: page.strings[s["text"]]
+         for s in page.head["sources"]}
+assert found[sys.argv[1]] == open("moved/kept.c", encoding="utf-8").read()
+assert read("bare.html").head["sources"] == []
+END
+says 2 "--source-map nowhere: write FROM=TO" --source-map nowhere kept.wndl
+says 2 "use either --source-map or --no-sources" --no-sources \
+    --source-map a=b kept.wndl

@@ -81,11 +81,13 @@ static bool is_written(const struct named n[2], struct wndl_mem *mem, FILE *out)
     struct wndl_vec findings[2], sources[2];
     struct wndl_viewed view = {
         .count = 2, .page = {(const uint8_t *)page, sizeof page - 1}};
+    static const char *const no_maps[] = {NULL};
     bool whole = true;
     wndl_arena_init(&arena, mem);
     for (size_t i = 0; i < 2 && whole; i++) {
-        whole = wndl_view_findings(&findings[i], &n[i].symbolized, &arena) &&
-                wndl_view_sources(&sources[i], &n[i].symbolized, &arena);
+        whole =
+            wndl_view_findings(&findings[i], &n[i].symbolized, &arena) &&
+            wndl_view_sources(&sources[i], &n[i].symbolized, no_maps, &arena);
         view.recordings[i] = (struct wndl_view_recording){
             .file = "a.wndl",
             .symbolized = &n[i].symbolized,

@@ -10,6 +10,7 @@ export interface Palette {
   root: string;
   small: string; // many frames, each too small to be drawn
   match: string; // found by the search
+  hatch: string; // over what stands for a missing part of a stack
   focus: string;
   frames: string[][]; // for each module some shades
   other: string[]; // of all other modules
@@ -46,6 +47,7 @@ export const light: Palette = {
   root: "#d5dae1",
   small: "#e6e9ee",
   match: "#ffdf20",
+  hatch: "#b9c0ca",
   focus: "#0b57d0",
   frames: shades(72, 72, 4),
   other: ["#d9dde3", "#d0d5dc", "#c8ced6"],
@@ -68,6 +70,7 @@ export const dark: Palette = {
   root: "#3a424d",
   small: "#262b33",
   match: "#7a5b00",
+  hatch: "#4d5663",
   focus: "#8ab4ff",
   frames: shades(48, 23, 2),
   other: ["#3a414b", "#353b45", "#30363f"],

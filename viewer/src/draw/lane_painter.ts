@@ -32,11 +32,9 @@ function paintBars(
     ] as const) {
       const tall = Math.min(y - 4, (values[i] / most) * room);
       if (tall <= 0) continue;
-      // Blocked time is a low band: it is most of the picture otherwise.
-      const shown = values === bins.blocked ? Math.min(tall, room / 3) : tall;
       context.fillStyle = color;
-      context.fillRect(i * step, y - shown, Math.ceil(step), shown);
-      y -= shown;
+      context.fillRect(i * step, y - tall, Math.ceil(step), tall);
+      y -= tall;
     }
   }
 }

@@ -5,6 +5,9 @@ import type { Profile } from "../data/profile";
 import type { Tree } from "./tree";
 import type { Weights } from "./weights";
 
+// How sure a frame is, or that it stands for a missing part of a stack.
+export type Certainty = "sure" | "guessed" | "missing";
+
 export interface ModuleCost {
   module: number;
   self: number;

@@ -1,23 +1,33 @@
 // SPDX-License-Identifier: MIT
 // Search: which names match, and how much of all the stacks with one are.
 
-import type { Totals, Side } from "./totals";
+import { type Order, shareOf, type Side, type Totals } from "./totals";
 import type { Tree } from "./tree";
 
+export interface Query {
+  matches(text: string): boolean;
+  error: string | null; // of an expression that is none: nothing matches
+}
+
 // "/x.*y/" is a regular expression, anything else a part of the name.
-export function matcher(query: string): ((text: string) => boolean) | null {
+export function parseQuery(query: string): Query | null {
   if (!query) return null;
   const expression = /^\/(.+)\/$/.exec(query);
   if (expression) {
     try {
       const found = new RegExp(expression[1], "i");
-      return (text) => found.test(text);
-    } catch {
-      return () => false;
+      return { matches: (text) => found.test(text), error: null };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { matches: () => false, error: reason };
     }
   }
   const lower = query.toLowerCase();
-  return (text) => text.toLowerCase().includes(lower);
+  return { matches: (text) => text.toLowerCase().includes(lower), error: null };
+}
+
+export function matcher(query: string): ((text: string) => boolean) | null {
+  return parseQuery(query)?.matches ?? null;
 }
 
 export function matchKeys(
@@ -45,4 +55,18 @@ export function matchedTotal(tree: Tree, keys: Uint8Array, { total }: Side) {
 export function matchedShare(tree: Tree, keys: Uint8Array, totals: Totals) {
   const side = totals.b?.all ? totals.b : totals.a;
   return side.all ? matchedTotal(tree, keys, side) / side.all : 0;
+}
+
+const mostSorted = 50000;
+
+// The nodes that have a weight and a key that was found, the heaviest first;
+// where they are very many, in the tree's order.
+export function foundNodes(order: Order, keys: Uint8Array): number[] {
+  const { tree, totals } = order;
+  const nodes: number[] = [];
+  for (let n = 1; n < tree.count; n++)
+    if (keys[tree.key[n]] && shareOf(totals, n) > 0) nodes.push(n);
+  if (nodes.length <= mostSorted)
+    nodes.sort((m, n) => shareOf(totals, n) - shareOf(totals, m) || m - n);
+  return nodes;
 }

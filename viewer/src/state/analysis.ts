@@ -7,7 +7,7 @@ import { useContext } from "preact/hooks";
 import { hasTime, type Profile } from "../data/profile";
 import { type FunctionCost, functionTable } from "../model/function_table";
 import { Names } from "../model/names";
-import { guessedNodes } from "../model/quality";
+import { type Certainty, guessedNodes } from "../model/quality";
 import { makeTree, type Shape } from "../model/shapes";
 import { addTotals, Order } from "../model/totals";
 import type { Tree } from "../model/tree";
@@ -20,6 +20,8 @@ import {
   weighTime,
 } from "../model/weights";
 import type { State } from "./state";
+
+const labels = ["[truncated]", "[lost]", "[no stack]"];
 
 // The latest few answers by their questions.
 class Kept<T> {
@@ -93,8 +95,15 @@ export class Analysis {
     });
   }
 
+  // The shape whose nodes stand for frames, the root at the top.
+  downShape(state: State): Shape {
+    const shape = shapeOf(state);
+    const focus = shape.kind === "callers" ? null : shape.focus;
+    return { ...shape, focus, kind: "down" };
+  }
+
   functions(state: State): { order: Order; rows: FunctionCost[] } {
-    const shape = { ...shapeOf(state), kind: "down" as const };
+    const shape = this.downShape(state);
     const order = this.order(state, shape);
     const rows = this.tables.get(
       JSON.stringify(shape) + this.question(state),
@@ -123,6 +132,25 @@ export class Analysis {
     return (node) => (guessed[node] ? "~" : "") + keyName(tree.key[node]);
   }
 
+  // Whether a function stands for a missing part of a stack.
+  isLabel(f: number): boolean {
+    const { functions, strings } = this.profile;
+    return (
+      functions.module[f] === 0xffffffff &&
+      labels.includes(strings.text(functions.name[f]))
+    );
+  }
+
+  // How sure a tree's nodes are.
+  certainty(shape: Shape, tree: Tree): (node: number) => Certainty {
+    const isLabel = (node: number) =>
+      shape.kind !== "module" && node > 0 && this.isLabel(tree.key[node]);
+    const guessed =
+      shape.kind === "down" ? guessedNodes(this.profile, tree) : null;
+    return (node) =>
+      isLabel(node) ? "missing" : guessed?.[node] ? "guessed" : "sure";
+  }
+
   // How a tree's keys are called.
   keyName(shape: Shape): (key: number) => string {
     return shape.kind === "module"
@@ -132,7 +160,8 @@ export class Analysis {
 }
 
 export function shapeOf(state: State): Shape {
-  return { kind: state.shape, focus: state.focus, collapse: state.collapse };
+  const { shape: kind, focus, collapse, merged, dropped, leaves, fold } = state;
+  return { kind, focus, collapse, merged, dropped, leaves, fold };
 }
 
 export const AnalysisContext = createContext<Analysis>(

@@ -6,7 +6,15 @@ import type { FunctionOrder } from "../model/function_table";
 import type { ShapeKind } from "../model/shapes";
 import type { TimeWeight } from "../model/weights";
 
-export type Tab = "flame" | "tree" | "functions" | "heap" | "quality";
+export type Tab =
+  | "flame"
+  | "tree"
+  | "functions"
+  | "chart"
+  | "marks"
+  | "graph"
+  | "heap"
+  | "quality";
 export type StackView = "flame" | "tree" | "functions";
 export type Theme = "auto" | "light" | "dark";
 
@@ -15,13 +23,22 @@ export interface State {
   shape: ShapeKind;
   focus: number | null; // function
   collapse: boolean;
+  merged: number[]; // functions, as in a shape
+  dropped: number[];
+  leaves: number[];
+  fold: boolean;
   zoom: number; // tree node
   weight: TimeWeight;
   threads: number[] | null; // null: all
   range: [number, number] | null; // us; null: all
   shown: [number, number] | null; // us; the timeline's part, null: all
   search: string;
+  at: number; // which of what the search found
   function: number | null; // whose source is shown
+  side: "source" | "calls"; // beside the functions
+  toggled: number[]; // processes whose threads are shown, or not, unlike usual
+  tall: boolean; // the timeline
+  marksBy: "time" | "duration";
   order: FunctionOrder;
   inner: StackView; // of the heap's tab
   heap: number | null; // null: all
@@ -35,13 +52,22 @@ export const initial: State = {
   shape: "down",
   focus: null,
   collapse: false,
+  merged: [],
+  dropped: [],
+  leaves: [],
+  fold: true,
   zoom: 0,
   weight: "cpu",
   threads: null,
   range: null,
   shown: null,
   search: "",
+  at: 0,
   function: null,
+  side: "source",
+  toggled: [],
+  tall: false,
+  marksBy: "time",
   order: "self",
   inner: "flame",
   heap: null,
@@ -51,12 +77,48 @@ export const initial: State = {
 };
 
 // Trees of another form have other nodes.
-const reshaping: (keyof State)[] = ["shape", "focus", "collapse"];
+const reshaping: (keyof State)[] = [
+  "shape",
+  "focus",
+  "collapse",
+  "merged",
+  "dropped",
+  "leaves",
+  "fold",
+];
+
+// What is not undone: it does not change what the numbers are of.
+const quiet: (keyof State)[] = [
+  "theme",
+  "tab",
+  "inner",
+  "at",
+  "function",
+  "side",
+  "order",
+  "toggled",
+  "tall",
+  "marksBy",
+];
+
+// The names of what differs and can be undone, as one text.
+export function stepOf(before: State, after: State): string {
+  return (Object.keys(after) as (keyof State)[])
+    .filter((k) => !quiet.includes(k) && after[k] !== before[k])
+    .join();
+}
+
+// A state as it is, with what can be undone from `before`.
+export function undone(state: State, before: State): State {
+  const kept = Object.fromEntries(quiet.map((k) => [k, state[k]]));
+  return { ...before, ...kept };
+}
 
 export function change(state: State, patch: Partial<State>): State {
   const next = { ...state, ...patch };
   if (!("zoom" in patch) && reshaping.some((k) => next[k] !== state[k]))
     next.zoom = 0;
+  if (!("at" in patch) && next.search !== state.search) next.at = 0;
   return next;
 }
 
@@ -70,11 +132,22 @@ export function toHash(state: State, base: State): string {
 }
 
 const words: { [K in keyof State]?: readonly string[] } = {
-  tab: ["flame", "tree", "functions", "heap", "quality"],
-  shape: ["down", "up", "module"],
+  tab: [
+    "flame",
+    "tree",
+    "functions",
+    "chart",
+    "marks",
+    "graph",
+    "heap",
+    "quality",
+  ],
+  shape: ["down", "up", "callers", "module"],
   weight: ["cpu", "samples", "blocked", "waiting", "wall"],
   order: ["self", "selfB", "total", "totalB", "delta", "name"],
   inner: ["flame", "tree", "functions"],
+  side: ["source", "calls"],
+  marksBy: ["time", "duration"],
   unit: ["bytes", "blocks"],
   theme: ["auto", "light", "dark"],
 };
@@ -88,12 +161,20 @@ function isFit(key: keyof State, value: unknown): boolean {
   if (known) return known.includes(value as string);
   switch (key) {
     case "collapse":
+    case "fold":
+    case "tall":
       return typeof value === "boolean";
     case "search":
     case "kind":
       return typeof value === "string";
     case "zoom":
+    case "at":
       return isNumber(value);
+    case "merged":
+    case "dropped":
+    case "leaves":
+    case "toggled":
+      return Array.isArray(value) && value.every(isNumber);
     case "threads":
       return value === null || (Array.isArray(value) && value.every(isNumber));
     case "range":

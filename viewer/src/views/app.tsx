@@ -8,15 +8,19 @@ import type { ShapeKind } from "../model/shapes";
 import type { TimeWeight } from "../model/weights";
 import { useAnalysis } from "../state/analysis";
 import type { State, Tab } from "../state/state";
-import { useStore } from "../state/store";
-import { isPlain, isTyping } from "../ui/keys";
+import { useStore, useUndo } from "../state/store";
+import { isPlain, isTyping, isUndo } from "../ui/keys";
 import { Tabs } from "../ui/tabs";
 import { nextTheme, usePalette } from "../ui/theme";
 import { Header } from "./header";
 import { Heap } from "./heap";
 import { Help } from "./help";
 import { Quality } from "./quality";
-import { shapeTexts, StackBar } from "./stack_bar";
+import { CallGraph } from "./call_graph";
+import { Marks } from "./marks";
+import { useSearchSteps } from "./search_box";
+import { shapeTexts, StackBar, unfocused } from "./stack_bar";
+import { StackChart } from "./stack_chart";
 import { StackView } from "./stack_view";
 import { Timeline } from "./timeline";
 import { weightTexts } from "./weight_texts";
@@ -25,16 +29,22 @@ const tabTexts: Record<Tab, string> = {
   flame: "Flame graph",
   tree: "Call tree",
   functions: "Functions",
+  chart: "Stack chart",
+  marks: "Marks",
+  graph: "Call graph",
   heap: "Heap",
   quality: "Quality",
 };
 
 const tabIds = Object.keys(tabTexts) as Tab[];
 
+const timeless: Tab[] = ["heap", "marks", "quality"];
+
 function tabsOf(profile: Profile): { id: Tab; text: string }[] {
   return tabIds
     .filter((id) => id !== "heap" || profile.heaps.length > 0)
-    .filter((id) => id === "heap" || id === "quality" || hasTime(profile))
+    .filter((id) => id !== "marks" || profile.marks.count > 0)
+    .filter((id) => timeless.includes(id) || hasTime(profile))
     .map((id) => ({ id, text: tabTexts[id] }));
 }
 
@@ -46,7 +56,7 @@ function after<T>(all: T[], one: T): T {
 function undo(state: State): Partial<State> | null {
   if (state.zoom) return { zoom: 0 };
   if (state.search) return { search: "" };
-  if (state.focus !== null) return { focus: null };
+  if (state.focus !== null) return unfocused(state);
   if (state.range) return { range: null };
   if (state.threads) return { threads: null };
   return null;
@@ -58,7 +68,12 @@ function patchForKey(key: string, state: State, tabs: Tab[]) {
   switch (key) {
     case "s":
       return {
-        shape: after(Object.keys(shapeTexts) as ShapeKind[], state.shape),
+        shape: after(
+          (Object.keys(shapeTexts) as ShapeKind[]).filter(
+            (kind) => kind !== "callers" || state.focus !== null,
+          ),
+          state.shape,
+        ),
       };
     case "w":
       return {
@@ -79,9 +94,16 @@ function patchForKey(key: string, state: State, tabs: Tab[]) {
 
 function useGlobalKeys(tabs: Tab[], onHelp: () => void): void {
   const [state, set] = useStore();
+  const step = useSearchSteps();
+  const { undo: undoStep } = useUndo();
   useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || !isPlain(event)) return;
+      if (event.defaultPrevented) return;
+      if (isUndo(event) && !isTyping(event.target)) {
+        undoStep();
+        return event.preventDefault();
+      }
+      if (!isPlain(event)) return;
       const search = document.getElementById("search")!;
       if (event.key === "Escape" && event.target === search) {
         search.blur();
@@ -90,6 +112,8 @@ function useGlobalKeys(tabs: Tab[], onHelp: () => void): void {
       if (isTyping(event.target)) return;
       if (event.key === "?") onHelp();
       else if (event.key === "/") search.focus();
+      else if (event.key === "n") step(1);
+      else if (event.key === "N") step(-1);
       else {
         const patch = patchForKey(event.key, state, tabs);
         if (!patch) return;
@@ -127,7 +151,7 @@ export function App(): JSX.Element {
           chosen={tab}
           onChoose={(id) => set({ tab: id })}
         />
-        {tab !== "quality" && <StackBar />}
+        {tab !== "quality" && tab !== "marks" && <StackBar />}
       </nav>
       <div
         id="panel"
@@ -136,6 +160,9 @@ export function App(): JSX.Element {
         aria-labelledby={`panel-${tab}`}
       >
         {isStacks && <StackView view={tab} />}
+        {tab === "chart" && <StackChart />}
+        {tab === "marks" && <Marks />}
+        {tab === "graph" && <CallGraph />}
         {tab === "heap" && <Heap />}
         {tab === "quality" && <Quality />}
       </div>

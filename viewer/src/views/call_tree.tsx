@@ -13,12 +13,16 @@ import {
 } from "../model/open_rows";
 import { deltaOf, type Order, type Side } from "../model/totals";
 import { type Analysis, shapeOf, useAnalysis } from "../state/analysis";
+import { foundNodes, matchedShare } from "../model/search";
+import { useFound } from "../state/found";
 import { useStore } from "../state/store";
 import { copyText } from "../ui/copy";
 import { isPlain } from "../ui/keys";
+import { isMenuKey } from "../ui/menu";
 import { rowAfterKey, rowId, VirtualRows } from "../ui/virtual_rows";
 import { Cost, Part } from "./cost_cells";
 import { searchKeys } from "./flame";
+import { stackOf, useFrameMenu } from "./frame_menu";
 import { costText, listName } from "./frame_text";
 
 const rowHeight = 22;
@@ -77,42 +81,50 @@ function useOpen(order: Order, zoom: number) {
     else next.delete(node);
     setOpen(next);
   };
-  const openAll = (nodes: number[]) => setOpen(new Set([...open, ...nodes]));
+  // Opens what leads to a node, and marks it.
+  const reveal = (node: number) => {
+    const next = new Set([...open, ...pathTo(order, node)]);
+    setOpen(next);
+    setActive(openRows(order, next).findIndex((r) => r.node === node));
+  };
   const shown = Math.min(active, rows.length - 1);
-  return { open, rows, active: shown, setActive, toggle, openAll };
-}
-
-// Opens what leads to each row that the search finds, to a limit.
-function foundPaths(order: Order, found: Uint8Array, limit = 200): number[] {
-  const open: number[] = [];
-  const { tree } = order;
-  let count = 0;
-  for (let n = 1; n < tree.count && count < limit; n++) {
-    if (!found[tree.key[n]] || !order.totals.a.total[n]) continue;
-    open.push(...pathTo(order, n));
-    count++;
-  }
-  return open;
+  return { open, rows, active: shown, setActive, toggle, reveal };
 }
 
 export function CallTree(): JSX.Element {
   const [state, set] = useStore();
   const analysis = useAnalysis();
   const order = analysis.order(state);
-  const up = state.shape === "up";
+  const up = state.shape === "up" || state.shape === "callers";
   const zoom = state.zoom < order.tree.count ? state.zoom : 0;
-  const { open, rows, active, setActive, toggle, openAll } = useOpen(
+  const { open, rows, active, setActive, toggle, reveal } = useOpen(
     order,
     zoom,
   );
   const nameOf = analysis.nodeName(shapeOf(state), order.tree);
+  const sureness = analysis.certainty(shapeOf(state), order.tree);
   const found = useMemo(
     () => searchKeys(analysis, state),
     [analysis, state.search, state.shape],
   );
-  useLayoutEffect(() => {
-    if (found) openAll(foundPaths(order, found));
-  }, [found, order]);
+  const foundAt = useMemo(
+    () => (found ? foundNodes(order, found) : null),
+    [found, order],
+  );
+  const share = useMemo(
+    () => (found ? matchedShare(order.tree, found, order.totals) : null),
+    [found, order],
+  );
+  const { open: openMenu, menu } = useFrameMenu();
+  useFound(
+    foundAt ? foundAt.length : null,
+    (at) => {
+      const node = foundAt![at];
+      reveal(node);
+      if (state.shape !== "module") set({ function: order.tree.key[node] });
+    },
+    share,
+  );
 
   const choose = (index: number) => {
     setActive(index);
@@ -120,6 +132,15 @@ export function CallTree(): JSX.Element {
     if (row && state.shape !== "module")
       set({ function: order.tree.key[row.node] });
   };
+  const keyName = analysis.keyName(shapeOf(state));
+  const target = (node: number, x: number, y: number) => ({
+    x,
+    y,
+    function: state.shape === "module" ? null : order.tree.key[node],
+    name: keyName(order.tree.key[node]),
+    stack: stackOf(order.tree, node, up, (n) => keyName(order.tree.key[n])),
+    zoom: node,
+  });
   const onKeyDown = (event: KeyboardEvent) => {
     const row = rows[active];
     if (!isPlain(event) || !row) return;
@@ -132,7 +153,12 @@ export function CallTree(): JSX.Element {
       if (open.has(row.node)) toggle(row.node, false);
       else choose(parentRow(rows, active));
     } else if (event.key === "Enter" || event.key === " ") toggle(row.node);
-    else if (event.key === "c") void copyText(nameOf(row.node));
+    else if (isMenuKey(event)) {
+      const place = document
+        .getElementById(rowId("calltree", active))
+        ?.getBoundingClientRect();
+      openMenu(target(row.node, place?.left ?? 0, place?.bottom ?? 0));
+    } else if (event.key === "c") void copyText(nameOf(row.node));
     else return;
     event.preventDefault();
   };
@@ -146,7 +172,11 @@ export function CallTree(): JSX.Element {
         key={node}
         id={rowId("calltree", index)}
         role="row"
-        class={"row" + (found?.[order.tree.key[node]] ? " found" : "")}
+        class={
+          "row" +
+          (found?.[order.tree.key[node]] ? " found" : "") +
+          ` ${sureness(node)}`
+        }
         aria-level={level}
         aria-rowindex={index + 1}
         aria-expanded={leaf ? undefined : open.has(node)}
@@ -154,6 +184,11 @@ export function CallTree(): JSX.Element {
         title={`${display(name)}\n${costText(order.totals, node)}`}
         onClick={() => choose(index)}
         onDblClick={() => toggle(node)}
+        onContextMenu={(e) => {
+          e.preventDefault();
+          choose(index);
+          openMenu(target(node, e.clientX, e.clientY));
+        }}
       >
         <RowCosts order={order} node={node} up={up} />
         <span
@@ -202,6 +237,7 @@ export function CallTree(): JSX.Element {
         row={row}
         onKeyDown={onKeyDown}
       />
+      {menu}
     </div>
   );
 }

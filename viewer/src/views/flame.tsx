@@ -8,18 +8,21 @@ import { display } from "../data/display";
 import { changeColor, frameColor, type Palette } from "../draw/colors";
 import { layOut, manySmall, type Rect, rectAt } from "../draw/flame_layout";
 import { type Look, paint, rowHeight } from "../draw/flame_painter";
-import { matchKeys, matcher, matchedShare } from "../model/search";
+import { foundNodes, matchedShare, matchKeys, matcher } from "../model/search";
 import { shortName } from "../model/short_name";
 import { deltaOf, type Order, shareOf } from "../model/totals";
 import { depthOf } from "../model/tree";
 import { type Analysis, shapeOf, useAnalysis } from "../state/analysis";
 import type { State } from "../state/state";
+import { useFound } from "../state/found";
 import { useStore } from "../state/store";
 import { copyText } from "../ui/copy";
 import { isPlain } from "../ui/keys";
+import { isMenuKey } from "../ui/menu";
 import { useSize } from "../ui/size";
 import { usePalette } from "../ui/theme";
 import { FlameLegend } from "./flame_legend";
+import { stackOf, useFrameMenu } from "./frame_menu";
 import { frameText, type FrameText, rootName } from "./frame_text";
 import { rankModules } from "./module_rank";
 
@@ -73,6 +76,7 @@ function lookOf(
       }
       return short;
     },
+    certainty: analysis.certainty(shape, order.tree),
     isMatch: (node) => !!found && node > 0 && !!found[key[node]],
     dimmed: !!found,
     marked: nothing,
@@ -182,6 +186,31 @@ export function Flame(): JSX.Element {
       });
   }, [layout, look, marked, width, height, top]);
 
+  const { open, menu } = useFrameMenu();
+  const sureness = (node: number) =>
+    node === manySmall ? "sure" : look.certainty(node);
+  const keys = useMemo(
+    () => searchKeys(analysis, state),
+    [analysis, state.search, state.shape],
+  );
+  const found = useMemo(
+    () => (keys ? foundNodes(order, keys) : null),
+    [keys, order],
+  );
+  const share = useMemo(
+    () => (keys ? matchedShare(order.tree, keys, order.totals) : null),
+    [keys, order],
+  );
+  useFound(
+    found && width ? found.length : null,
+    (at, eagerly) => {
+      const node = found![at];
+      const isDrawn = layout.rects.some((r) => r.node === node);
+      if (isDrawn || eagerly) walk(node);
+      if (!isDrawn && eagerly) set({ zoom: order.tree.parent[node] });
+    },
+    share,
+  );
   const pointAt = (event: MouseEvent) => {
     const bounds = canvas.current!.getBoundingClientRect();
     const x = event.clientX - bounds.left;
@@ -210,6 +239,12 @@ export function Flame(): JSX.Element {
     if (y + rowHeight > element.scrollTop + height)
       element.scrollTop = y + rowHeight - height;
   };
+  const openAt = (node: number) => {
+    const bounds = canvas.current!.getBoundingClientRect();
+    const rect = layout.rects.find((r) => r.node === node);
+    const y = (rect ? rect.depth + 1 : 1) * rowHeight - top;
+    open(target(node, bounds.left + (rect?.x ?? 0), bounds.top + y));
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (!isPlain(event)) return;
     const at = active ?? zoom;
@@ -218,6 +253,7 @@ export function Flame(): JSX.Element {
     else if (event.key === "Enter") choose(at);
     else if (event.key === "Backspace")
       choose(Math.max(0, order.tree.parent[zoom]));
+    else if (isMenuKey(event)) openAt(at);
     else if (event.key === "c" && at)
       void copyText(analysis.keyName(shapeOf(state))(order.tree.key[at]));
     else return;
@@ -233,7 +269,19 @@ export function Flame(): JSX.Element {
     order.totals,
     shown,
   );
-  const found = searchKeys(analysis, state);
+  const target = (node: number, x: number, y: number) => ({
+    x,
+    y,
+    function: node > 0 && state.shape !== "module" ? order.tree.key[node] : null,
+    name: node > 0 ? analysis.keyName(shape)(order.tree.key[node]) : "all",
+    stack: stackOf(
+      order.tree,
+      node,
+      state.shape === "up" || state.shape === "callers",
+      (n) => analysis.keyName(shape)(order.tree.key[n]),
+    ),
+    zoom: node,
+  });
   return (
     <div class="flame">
       <div class="flame-box">
@@ -249,6 +297,13 @@ export function Flame(): JSX.Element {
           onKeyDown={onKeyDown}
           onMouseMove={pointAt}
           onMouseLeave={() => setPointer(null)}
+          onContextMenu={(e) => {
+            const rect = pointAt(e);
+            if (!rect || rect.node === manySmall) return;
+            e.preventDefault();
+            setActive(rect.node);
+            open(target(rect.node, e.clientX, e.clientY));
+          }}
           onClick={(e) => {
             const rect = pointAt(e);
             if (rect) choose(rect.node);
@@ -258,7 +313,7 @@ export function Flame(): JSX.Element {
             <canvas ref={canvas} />
           </div>
         </div>
-        {pointer?.rect && pointer.rect.node !== manySmall && (
+        {pointer?.rect && pointer.rect.node !== manySmall && !menu && (
           <Tip text={text} x={pointer.x} y={pointer.y} wide={width} />
         )}
         {!order.totals.a.all && !order.totals.b?.all && (
@@ -267,16 +322,14 @@ export function Flame(): JSX.Element {
       </div>
       <p class="detail" aria-live="polite" id="detail">
         <b>{text.short}</b> {text.place} <span>{text.cost}</span>
-        {found && (
-          <span id="matched">
-            {" "}
-            Found:{" "}
-            {(100 * matchedShare(order.tree, found, order.totals)).toFixed(2)}%
-            of all
-          </span>
-        )}
       </p>
-      <FlameLegend ranks={ranks} palette={palette} />
+      <FlameLegend
+        ranks={ranks}
+        palette={palette}
+        guesses={layout.rects.some((r) => sureness(r.node) === "guessed")}
+        missing={layout.rects.some((r) => sureness(r.node) === "missing")}
+      />
+      {menu}
     </div>
   );
 }

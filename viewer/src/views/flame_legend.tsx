@@ -18,6 +18,8 @@ function Key(props: { color: string; text: string }): JSX.Element {
 export function FlameLegend(props: {
   ranks: Map<number, number>;
   palette: Palette;
+  guesses?: boolean; // some frames are
+  missing?: boolean; // some stacks are not whole
 }): JSX.Element {
   const { names, isDiff } = useAnalysis();
   const { palette } = props;
@@ -41,6 +43,18 @@ export function FlameLegend(props: {
       ))}
       {props.ranks.size > modules.length && (
         <Key color={palette.other[1]} text="others" />
+      )}
+      {props.guesses && (
+        <li>
+          <i class="guess" />
+          ~ guessed
+        </li>
+      )}
+      {props.missing && (
+        <li>
+          <i class="missing" />
+          cut or lost on the way to the root
+        </li>
       )}
     </ul>
   );

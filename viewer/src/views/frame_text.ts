@@ -66,5 +66,5 @@ export function frameText(
 export function rootName(analysis: Analysis, shape: Shape): string {
   return shape.focus === null
     ? "all"
-    : `all through ${display(analysis.names.function(shape.focus), 80)}`;
+    : `all ${shape.kind === "callers" ? "callers of" : "through"} ${display(analysis.names.function(shape.focus), 80)}`;
 }

@@ -13,13 +13,16 @@ import {
 import { matcher } from "../model/search";
 import type { Totals } from "../model/totals";
 import { useAnalysis } from "../state/analysis";
+import { useFound } from "../state/found";
 import { useStore } from "../state/store";
 import { copyText } from "../ui/copy";
 import { isPlain } from "../ui/keys";
+import { isMenuKey } from "../ui/menu";
 import { rowAfterKey, rowId, VirtualRows } from "../ui/virtual_rows";
 import { Cost, Part } from "./cost_cells";
 import { listName } from "./frame_text";
-import { Source } from "./source";
+import { useFrameMenu } from "./frame_menu";
+import { Side } from "./side";
 
 const rowHeight = 22;
 
@@ -97,14 +100,28 @@ export function Functions(): JSX.Element {
   const { names } = analysis;
   const { order, rows } = analysis.functions(state);
   const sorted = useMemo(() => {
-    const matches = matcher(state.search);
-    const found = matches
-      ? rows.filter((r) => matches(names.function(r.function)))
-      : rows;
-    return sortFunctions(found, state.order, order.totals, (f) =>
+    return sortFunctions(rows, state.order, order.totals, (f) =>
       names.function(f),
     );
-  }, [rows, order, state.order, state.search]);
+  }, [rows, order, state.order]);
+  const found = useMemo(() => {
+    const matches = matcher(state.search);
+    if (!matches) return null;
+    const at: number[] = [];
+    sorted.forEach((r, i) => {
+      if (matches(names.function(r.function))) at.push(i);
+    });
+    return at;
+  }, [sorted, state.search]);
+  const isFound = useMemo(() => new Set(found ?? []), [found]);
+  const { open, menu } = useFrameMenu();
+  useFound(found ? found.length : null, (at) =>
+    set({ function: sorted[found![at]].function }),
+  );
+  const target = (index: number, x: number, y: number) => {
+    const f = sorted[index].function;
+    return { x, y, function: f, name: names.function(f), stack: [] };
+  };
   const active = sorted.findIndex((r) => r.function === state.function);
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -117,7 +134,12 @@ export function Functions(): JSX.Element {
         shape: "down",
         ...toStacks(state.tab),
       });
-    else if (event.key === "c" && active >= 0)
+    else if (isMenuKey(event) && active >= 0) {
+      const place = document
+        .getElementById(rowId("functions", active))
+        ?.getBoundingClientRect();
+      open(target(active, place?.left ?? 0, place?.bottom ?? 0));
+    } else if (event.key === "c" && active >= 0)
       void copyText(names.function(sorted[active].function));
     else return;
     event.preventDefault();
@@ -131,11 +153,16 @@ export function Functions(): JSX.Element {
         key={f}
         id={rowId("functions", index)}
         role="row"
-        class="row"
+        class={isFound.has(index) ? "row found" : "row"}
         aria-rowindex={index + 1}
         aria-selected={index === active}
         title={`${display(names.function(f))}\n${display(names.place(f))}`}
         onClick={() => set({ function: f })}
+        onContextMenu={(e) => {
+          e.preventDefault();
+          set({ function: f });
+          open(target(index, e.clientX, e.clientY));
+        }}
         onDblClick={() =>
           set({ focus: f, shape: "down", ...toStacks(state.tab) })
         }
@@ -164,7 +191,8 @@ export function Functions(): JSX.Element {
           onKeyDown={onKeyDown}
         />
       </div>
-      <Source />
+      <Side />
+      {menu}
     </div>
   );
 }

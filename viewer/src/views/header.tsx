@@ -9,6 +9,7 @@ import { useAnalysis } from "../state/analysis";
 import { useStore } from "../state/store";
 import { Choice } from "../ui/choice";
 import { nextTheme } from "../ui/theme";
+import { SearchBox } from "./search_box";
 import { weightTexts } from "./weight_texts";
 
 function commands(analysis: ReturnType<typeof useAnalysis>): string {
@@ -42,14 +43,7 @@ export function Header(props: { onHelp(): void }): JSX.Element {
           onChoose={(weight) => set({ weight: weight as TimeWeight })}
         />
       )}
-      <input
-        type="search"
-        id="search"
-        aria-label="Search functions"
-        placeholder="Search  ( / )"
-        value={state.search}
-        onInput={(e) => set({ search: e.currentTarget.value })}
-      />
+      <SearchBox />
       <button
         type="button"
         id="theme"

@@ -9,6 +9,7 @@ export interface LaneRow {
   process: number;
   thread: number | null; // null: the whole process
   threads: number[]; // that it stands for
+  isOpen?: boolean; // of a process: its threads are shown below
 }
 
 // How much each thread did: by its samples, and a little by the rest.
@@ -22,9 +23,22 @@ function activity(profile: Profile, threads: number[]): number {
   return sum;
 }
 
+export function busiestThread(profile: Profile): number {
+  let best = 0;
+  let most = -1;
+  profile.head.threads.forEach((_, t) => {
+    const much = activity(profile, [t]);
+    if (much > most) [best, most] = [t, much];
+  });
+  return best;
+}
+
+const mostLanes = 40; // that are all shown at first
+
 // The processes of a recording by activity: a shell that only starts another
-// program is below that.
-export function laneRows(profile: Profile): LaneRow[] {
+// program is below that. Where there are very many threads, those of the
+// busiest process alone are shown; `toggled` processes are the other way.
+export function laneRows(profile: Profile, toggled: number[] = []): LaneRow[] {
   const { processes, threads } = profile.head;
   const of: number[][] = processes.map(() => []);
   threads.forEach(({ process }, t) => of[process]?.push(t));
@@ -36,10 +50,12 @@ export function laneRows(profile: Profile): LaneRow[] {
         processes[p].recording - processes[q].recording ||
         active[q] - active[p],
     );
-  return order.flatMap((process) => {
+  const few = threads.length + processes.length <= mostLanes;
+  return order.flatMap((process, place) => {
     const all = of[process];
-    const whole = { process, thread: null, threads: all };
-    if (all.length < 2) return [whole];
+    const isOpen = (few || place === 0) !== toggled.includes(process);
+    const whole = { process, thread: null, threads: all, isOpen };
+    if (all.length < 2 || !isOpen) return [whole];
     return [
       whole,
       ...all.map((thread) => ({ process, thread, threads: [thread] })),
@@ -125,6 +141,23 @@ export function makeLane(
 
 function highest(values: Float64Array): number {
   return values.reduce((most, value) => Math.max(most, value), 0);
+}
+
+// Which part of a moment these threads ran, were blocked and waited: of a
+// thread's time, or of that of all of them.
+export function sharesAt(
+  profile: Profile,
+  threads: number[],
+  [from, to]: [number, number],
+): { cpu: number; blocked: number; waiting: number } {
+  const bins = emptyBins(1);
+  for (const t of threads) addThread(profile, t, from, to, bins);
+  const all = Math.max(1, threads.length);
+  return {
+    cpu: bins.cpu[0] / all,
+    blocked: bins.blocked[0] / all,
+    waiting: bins.waiting[0] / all,
+  };
 }
 
 // The mark of these threads nearest to a time, within `reach` us.

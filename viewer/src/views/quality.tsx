@@ -2,15 +2,18 @@
 // Quality: what was lost, how walks ended, and what is known of modules.
 
 import type { ComponentChildren, JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { display } from "../data/display";
 import type { RecordingInfo, WalkEnd } from "../data/head";
 import { hasTime } from "../data/profile";
 import { percent } from "../model/amount";
 import { framesByHow, moduleCosts } from "../model/quality";
+import { matcher } from "../model/search";
 import { sum } from "../model/weights";
 import { useAnalysis } from "../state/analysis";
+import { useFound } from "../state/found";
 import { useStore } from "../state/store";
+import { unchanged } from "./frame_menu";
 
 const howTexts: [number, string][] = [
   [0, "where the thread was interrupted"],
@@ -173,10 +176,62 @@ function Frames(): JSX.Element {
   );
 }
 
-export function Quality(): JSX.Element {
-  const { profile, isDiff } = useAnalysis();
+const mostPlaces = 5;
+
+// The outermost frames of the stacks that were lost on their way.
+function LostPlaces(): JSX.Element | null {
+  const [state] = useStore();
+  const analysis = useAnalysis();
+  const { names } = analysis;
+  const { order } = analysis.functions({ ...state, ...unchanged });
+  const { tree, totals } = order;
+  const lost = [...order.children(0)].find(
+    (n) => names.function(tree.key[n]) === "[lost]",
+  );
+  if (lost === undefined) return null;
+  const places = [...order.children(lost)].slice(0, mostPlaces);
   return (
-    <div class="quality" tabIndex={0}>
+    <section>
+      <h2>Where lost stacks end</h2>
+      <Table
+        heads={["Function", "Module", "Of all"]}
+        none=""
+        rows={places.map((n) => [
+          display(names.function(tree.key[n]), 100),
+          display(names.moduleOf(tree.key[n]), 60),
+          percent(totals.a.total[n], totals.a.all),
+        ])}
+      />
+    </section>
+  );
+}
+
+export function Quality(): JSX.Element {
+  const [state] = useStore();
+  const { profile, isDiff } = useAnalysis();
+  const box = useRef<HTMLDivElement>(null);
+  const [cells, setCells] = useState<HTMLElement[] | null>(null);
+  useLayoutEffect(() => {
+    const matches = matcher(state.search);
+    const all = [...box.current!.querySelectorAll<HTMLElement>("td, li")];
+    for (const cell of all) cell.classList.remove("found");
+    const found = matches
+      ? all.filter((cell) => matches(cell.textContent ?? ""))
+      : null;
+    for (const cell of found ?? []) cell.classList.add("found");
+    setCells(found);
+  }, [state.search]);
+  useFound(cells ? cells.length : null, (at) =>
+    cells![at].scrollIntoView({ block: "nearest" }),
+  );
+  return (
+    <div
+      ref={box}
+      class="quality"
+      role="region"
+      aria-label="How good the recording is"
+      tabIndex={0}
+    >
       {profile.head.recordings.map((recording, i) => (
         <Recording
           key={i}
@@ -185,6 +240,7 @@ export function Quality(): JSX.Element {
         />
       ))}
       <Frames />
+      <LostPlaces />
       <Modules />
     </div>
   );

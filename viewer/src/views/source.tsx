@@ -78,7 +78,7 @@ function Lines(props: { file: number; line: number }): JSX.Element {
     ? text.map((_, i) => i + 1)
     : [...costs.keys()].sort((m, n) => m - n);
   return (
-    <div class="lines" ref={table} tabIndex={0} aria-label="Source lines">
+    <div class="lines" ref={table} tabIndex={0} role="region" aria-label="Source lines">
       <table>
         <thead>
           <tr>
@@ -112,13 +112,13 @@ export function Source(): JSX.Element {
   const { profile, names } = useAnalysis();
   if (chosen === null || chosen >= profile.functions.count)
     return (
-      <aside class="source">
+      <div class="source">
         <p class="empty">Choose a function to see what its lines cost.</p>
-      </aside>
+      </div>
     );
   const file = profile.functions.file[chosen];
   return (
-    <aside class="source" aria-label="Source of the chosen function">
+    <div class="source">
       <header>
         <b>{display(names.function(chosen), 200)}</b>
         <span>
@@ -136,6 +136,6 @@ export function Source(): JSX.Element {
       ) : (
         <p class="empty">No debug information tells of its lines.</p>
       )}
-    </aside>
+    </div>
   );
 }

@@ -6,6 +6,7 @@ import { scaleLinear } from "d3-scale";
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { display } from "../data/display";
+import type { Profile } from "../data/profile";
 import { paintLane } from "../draw/lane_painter";
 import { amount } from "../model/amount";
 import { useAnalysis } from "../state/analysis";
@@ -14,11 +15,20 @@ import { isPlain } from "../ui/keys";
 import { useSize } from "../ui/size";
 import { usePalette } from "../ui/theme";
 import { rowAfterKey, rowId, VirtualRows } from "../ui/virtual_rows";
-import { type LaneRow, laneRows, makeLane, markNear, residentAt } from "./lanes";
+import {
+  type LaneRow,
+  laneRows,
+  makeLane,
+  markNear,
+  residentAt,
+  sharesAt,
+} from "./lanes";
 
 const rowHeight = 30;
 const labelWidth = 190; // px, as in the style
 const mostRows = 5; // that are seen at once
+const tallRows = 14; // the same where one wants more
+const mostHovered = 64; // threads whose shares are summed at once
 const scrollbar = 14; // px
 
 type Range = [number, number];
@@ -156,6 +166,27 @@ function useChosen(rows: LaneRow[]) {
   return { isChosen, choose, rows };
 }
 
+function sharesText(
+  profile: Profile,
+  threads: number[],
+  us: number,
+  usPerPixel: number,
+): string {
+  if (threads.length > mostHovered) return "";
+  const reach = 2 * usPerPixel;
+  const range: Range = [Math.max(0, us - reach), us + reach];
+  const { cpu, blocked, waiting } = sharesAt(profile, threads, range);
+  const part = (share: number, what: string) =>
+    share > 0.005 ? [`${(100 * share).toFixed(0)}% ${what}`] : [];
+  const parts = [
+    ...part(cpu, "CPU"),
+    ...part(blocked, "blocked"),
+    ...part(waiting, "waiting for a CPU"),
+  ];
+  const of = threads.length > 1 ? ` of ${threads.length} threads` : "";
+  return parts.length ? `, ${parts.join(", ")}${of}` : "";
+}
+
 function useHover() {
   const { profile } = useAnalysis();
   const [text, setText] = useState("");
@@ -165,6 +196,7 @@ function useHover() {
     const bytes = residentAt(profile, row.process, us);
     const at =
       amount(us, "us") +
+      sharesText(profile, row.threads, us, usPerPixel) +
       (bytes === null ? "" : `, ${amount(bytes, "bytes")} resident`);
     if (mark === null) return setText(at);
     const { text: name, missed, duration } = profile.marks;
@@ -177,7 +209,7 @@ function useHover() {
   return { text, hover };
 }
 
-function Status(props: { text: string }): JSX.Element {
+function Status(props: { text: string; rows: number }): JSX.Element {
   const { state, set, profile } = useRange();
   const { range, threads } = state;
   return (
@@ -204,6 +236,11 @@ function Status(props: { text: string }): JSX.Element {
       {state.shown && (
         <button type="button" onClick={() => set({ shown: null })}>
           Show all of the time
+        </button>
+      )}
+      {props.rows > mostRows && (
+        <button type="button" onClick={() => set({ tall: !state.tall })}>
+          {state.tall ? "Fewer rows" : "More rows"}
         </button>
       )}
       <span class="pointer">{props.text}</span>
@@ -253,12 +290,21 @@ export function Timeline(): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const [whole] = useSize(box);
   const width = Math.max(50, whole - labelWidth - scrollbar);
-  const rows = useMemo(() => laneRows(profile), [profile]);
+  const rows = useMemo(
+    () => laneRows(profile, state.toggled),
+    [profile, state.toggled],
+  );
   const [active, setActive] = useState(0);
   const { isChosen, choose } = useChosen(rows);
   const drag = useDrag(width);
   const { text, hover } = useHover();
 
+  const toggle = ({ process }: LaneRow) =>
+    set({
+      toggled: state.toggled.includes(process)
+        ? state.toggled.filter((p) => p !== process)
+        : [...state.toggled, process],
+    });
   const onKeyDown = (event: KeyboardEvent) => {
     if (!isPlain(event)) return;
     const to = rowAfterKey(event.key, active, rows.length);
@@ -267,6 +313,7 @@ export function Timeline(): JSX.Element {
       set({ range: rangeAfterKey(event, shown, state.range) });
     else if (event.key === "Enter" || event.key === " ")
       choose(rows[active], event.shiftKey);
+    else if (event.key === "x") toggle(rows[active]);
     else if (event.key === "+" && state.range) set({ shown: state.range });
     else if (event.key === "-") set({ shown: null });
     else return;
@@ -294,7 +341,20 @@ export function Timeline(): JSX.Element {
           choose(rows[index], e.ctrlKey || e.metaKey || e.shiftKey);
         }}
       >
+        {rows[index].thread === null && rows[index].threads.length > 1 && (
+          <i
+            class={rows[index].isOpen ? "open" : "closed"}
+            title="Show or hide its threads"
+            onClick={(e) => {
+              e.stopPropagation();
+              toggle(rows[index]);
+            }}
+          />
+        )}
         {laneName(analysis, rows[index])}
+        {rows[index].isOpen === false && rows[index].threads.length > 1 && (
+          <small> {rows[index].threads.length} threads</small>
+        )}
       </span>
       <LaneCanvas row={rows[index]} shown={shown} width={width} />
     </div>
@@ -307,7 +367,7 @@ export function Timeline(): JSX.Element {
         class="drag"
         ref={box}
         style={{
-          height: `${Math.min(mostRows, rows.length) * rowHeight + 2}px`,
+          height: `${Math.min(state.tall ? tallRows : mostRows, rows.length) * rowHeight + 2}px`,
         }}
         onPointerDown={drag.onPointerDown}
         onPointerMove={drag.onPointerMove}
@@ -327,7 +387,7 @@ export function Timeline(): JSX.Element {
         />
         <Marker shown={shown} range={state.range} width={width} />
       </div>
-      <Status text={text} />
+      <Status text={text} rows={rows.length} />
     </section>
   );
 }
