@@ -14,6 +14,7 @@ enum wndl_taken {
     WNDL_TAKES_DMD = 1,    /* Mozilla's DMD */
     WNDL_TAKES_VM = 2,     /* results of vmprof */
     WNDL_TAKES_GRAPHS = 4, /* what merge reads */
+    WNDL_TAKES_MVP = 8,    /* results of mvp */
 };
 
 /*
