@@ -51,7 +51,7 @@ static void grow_buckets(void)
 
 static struct site *add_site(void)
 {
-    if (site_count == bucket_count)
+    if (site_count == 2 * bucket_count)
         grow_buckets();
     UInt chunk = site_count >> CHUNK_SHIFT;
     if ((site_count & (CHUNK - 1)) == 0) {

@@ -98,8 +98,8 @@ END
 gcc -g -O1 -o endless endless.c 2>cc.err
 "$windlass" mvp -q -o endless.mvp -- ./endless >out 2>err &
 waited=0
-while [ ! -f endless.mvp ]; do
-    [ "$waited" -lt 200 ] || fail "no results while it runs" err
+until grep -Eq '^load [0-9a-f]+ 0 4 [0-9]+ 32 [12] 0 0 0$' endless.mvp 2>none; do
+    [ "$waited" -lt 600 ] || fail "no results while it runs" err
     waited=$((waited + 1))
     sleep 0.5
 done
@@ -107,7 +107,7 @@ kill -KILL "$(awk '$1 == "pid" { print $2 }' endless.mvp)"
 status=0
 wait "$!" || status=$?
 [ "$status" -eq 137 ] || fail "status $status of a program that is killed" err
-run 0 --show endless.mvp
+run 0 --show endless.mvp -n 10000
 said '^A part of the run: the program went on' out
 said '^wasted [0-9,]+  \(32/32 cbs, 32 sects\).*: main \(endless\.c:6\)$' out
 
