@@ -1,246 +1,137 @@
 /* SPDX-License-Identifier: MIT */
 #include "in/vm.h"
 
-#include "base/lines.h"
 #include "base/text.h"
-
-#include <inttypes.h>
-#include <string.h>
+#include "in/core/results.h"
 
 #define FIRST_LINE "windlass-vmprof 1"
 
-/* A line being read: words that are separated by one space. */
-struct line {
-    struct wndl_vm *vm;
-    struct wndl_bytes rest;
-    bool bad;
-    bool out_of_memory;
-};
+static struct wndl_vm *vm_of(const struct wndl_result_line *line)
+{
+    return line->into;
+}
 
 bool wndl_vm_is(struct wndl_bytes file)
 {
     return wndl_bytes_start_with(file, FIRST_LINE "\n");
 }
 
-/* ---- words */
+/* ---- fields */
 
-static bool is_word(struct wndl_bytes bytes, const char *word)
+static uint32_t take_memory(struct wndl_result_line *line)
 {
-    size_t size = strlen(word);
-    return bytes.size == size && memcmp(bytes.data, word, size) == 0;
-}
-
-static struct wndl_bytes take_word(struct line *line)
-{
-    const uint8_t *space = line->rest.size == 0
-                               ? NULL
-                               : memchr(line->rest.data, ' ', line->rest.size);
-    size_t size =
-        space == NULL ? line->rest.size : (size_t)(space - line->rest.data);
-    const struct wndl_bytes word = {line->rest.data, size};
-    size_t gone = size + (space != NULL);
-    line->rest.data += gone;
-    line->rest.size -= gone;
-    return word;
-}
-
-static int digit_value(uint8_t c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
-}
-
-/* A number of base 10 or 16; the line is bad without one. */
-static uint64_t take_number(struct line *line, unsigned base)
-{
-    const struct wndl_bytes word = take_word(line);
-    uint64_t value = 0;
-    if (word.size == 0)
-        line->bad = true;
-    for (size_t i = 0; i < word.size; i++) {
-        unsigned digit = (unsigned)digit_value(word.data[i]);
-        if (digit >= base || __builtin_mul_overflow(value, base, &value) ||
-            __builtin_add_overflow(value, digit, &value))
-            line->bad = true;
-    }
-    return value;
-}
-
-static uint64_t take_decimal(struct line *line)
-{
-    return take_number(line, 10);
-}
-
-static uint64_t take_address(struct line *line)
-{
-    return take_number(line, 16);
-}
-
-static const char *take_rest(struct line *line)
-{
-    const char *text =
-        wndl_arena_copy(&line->vm->arena, line->rest.data, line->rest.size);
-    line->out_of_memory = line->out_of_memory || text == NULL;
-    line->rest.size = 0;
-    return text;
-}
-
-static uint32_t take_memory(struct line *line)
-{
-    uint64_t index = take_decimal(line);
-    if (index >= line->vm->memory_count)
+    uint64_t index = wndl_result_decimal(line);
+    if (index >= vm_of(line)->memory_count)
         line->bad = true;
     return line->bad ? 0 : (uint32_t)index;
 }
 
-static void take_counts(struct line *line, struct wndl_vm_counts *counts)
+static void take_counts(
+    struct wndl_result_line *line, struct wndl_vm_counts *counts)
 {
     for (int access = 0; access < WNDL_VM_ACCESSES; access++)
         for (int fault = 0; fault < WNDL_VM_FAULTS; fault++)
-            counts->n[access][fault] = take_decimal(line);
-}
-
-/* Takes the word if it is all that is left. */
-static bool take_last(struct line *line, const char *word)
-{
-    if (!is_word(line->rest, word))
-        return false;
-    line->rest.size = 0;
-    return true;
-}
-
-/* Takes the rest of the line: at least one address, and perhaps "cut". */
-static const uint64_t *take_ips(struct line *line, uint32_t *count, bool *cut)
-{
-    struct wndl_vec ips;
-    wndl_vec_init(&ips, &line->vm->arena, sizeof(uint64_t));
-    do {
-        uint64_t ip = take_address(line);
-        uint64_t *to = wndl_vec_push(&ips);
-        if (to == NULL) {
-            line->out_of_memory = true;
-            return NULL;
-        }
-        *to = ip;
-        *cut = take_last(line, "cut");
-    } while (line->rest.size != 0 && !line->bad);
-    *count = (uint32_t)ips.len;
-    return ips.data;
+            counts->n[access][fault] = wndl_result_decimal(line);
 }
 
 /* ---- lines */
 
-static void *push(struct line *line, struct wndl_vec *vec)
+static void read_command(struct wndl_result_line *line)
 {
-    void *row = wndl_vec_push(vec);
-    line->out_of_memory = line->out_of_memory || row == NULL;
-    return row;
+    vm_of(line)->command = wndl_result_rest(line);
 }
 
-static void read_command(struct line *line)
+static void read_pid(struct wndl_result_line *line)
 {
-    line->vm->command = take_rest(line);
+    vm_of(line)->pid = wndl_result_decimal(line);
 }
 
-static void read_pid(struct line *line)
+static void read_running(struct wndl_result_line *line)
 {
-    line->vm->pid = take_decimal(line);
+    vm_of(line)->is_running = true;
 }
 
-static void read_running(struct line *line)
+static void read_page(struct wndl_result_line *line)
 {
-    line->vm->is_running = true;
+    vm_of(line)->page = wndl_result_decimal(line);
 }
 
-static void read_page(struct line *line)
+static void read_instructions(struct wndl_result_line *line)
 {
-    line->vm->page = take_decimal(line);
+    vm_of(line)->instructions = wndl_result_decimal(line);
 }
 
-static void read_instructions(struct line *line)
+static void read_data(struct wndl_result_line *line)
 {
-    line->vm->instructions = take_decimal(line);
+    vm_of(line)->data = wndl_result_decimal(line);
 }
 
-static void read_data(struct line *line)
+static void read_pages(struct wndl_result_line *line)
 {
-    line->vm->data = take_decimal(line);
+    vm_of(line)->pages = wndl_result_decimal(line);
 }
 
-static void read_pages(struct line *line)
+static void read_mapped(struct wndl_result_line *line)
 {
-    line->vm->pages = take_decimal(line);
+    vm_of(line)->mapped = wndl_result_decimal(line);
 }
 
-static void read_mapped(struct line *line)
+static void read_spans(struct wndl_result_line *line)
 {
-    line->vm->mapped = take_decimal(line);
+    vm_of(line)->span_length = wndl_result_decimal(line);
 }
 
-static void read_spans(struct line *line)
+static void read_stacks(struct wndl_result_line *line)
 {
-    line->vm->span_length = take_decimal(line);
+    vm_of(line)->stacks_every = wndl_result_decimal(line);
 }
 
-static void read_stacks(struct line *line)
+static void read_memory(struct wndl_result_line *line)
 {
-    line->vm->stacks_every = take_decimal(line);
-}
-
-static void read_memory(struct line *line)
-{
-    struct wndl_vm *vm = line->vm;
-    uint64_t index = take_decimal(line);
+    struct wndl_vm *vm = vm_of(line);
+    uint64_t index = wndl_result_decimal(line);
     if (index != vm->memory_count || index == WNDL_VM_MEMORIES) {
         line->bad = true;
         return;
     }
     struct wndl_vm_memory *memory = &vm->memories[vm->memory_count++];
-    memory->bytes = take_decimal(line);
-    memory->swapped = take_decimal(line);
+    memory->bytes = wndl_result_decimal(line);
+    memory->swapped = wndl_result_decimal(line);
     take_counts(line, &memory->total);
 }
 
-static void read_code(struct line *line)
+static void read_code(struct wndl_result_line *line)
 {
-    struct wndl_vm_code code = {.start = take_address(line)};
-    code.end = take_address(line);
-    code.offset = take_address(line);
-    code.path = take_rest(line);
-    if (code.end < code.start)
-        line->bad = true;
-    struct wndl_vm_code *row = push(line, &line->vm->code);
-    if (row != NULL)
-        *row = code;
+    wndl_result_code(line, &vm_of(line)->code);
 }
 
-static void read_ran(struct line *line)
+static void read_ran(struct wndl_result_line *line)
 {
-    struct wndl_vm_ran ran = {.ip = take_address(line)};
-    ran.fetches = take_decimal(line);
-    ran.data = take_decimal(line);
-    struct wndl_vm_ran *row = push(line, &line->vm->ran);
+    struct wndl_vm_ran ran = {.ip = wndl_result_hex(line)};
+    ran.fetches = wndl_result_decimal(line);
+    ran.data = wndl_result_decimal(line);
+    struct wndl_vm_ran *row = wndl_result_push(line, &vm_of(line)->ran);
     if (row != NULL)
         *row = ran;
 }
 
-static void add_row(struct line *line, const struct wndl_vm_row *row)
+static void add_row(
+    struct wndl_result_line *line, const struct wndl_vm_row *row)
 {
-    struct wndl_vm_row *to = push(line, &line->vm->rows);
+    struct wndl_vm_row *to = wndl_result_push(line, &vm_of(line)->rows);
     if (to != NULL)
         *to = *row;
 }
 
-static void read_fault(struct line *line)
+static void read_fault(struct wndl_result_line *line)
 {
     struct wndl_vm_row row = {.kind = WNDL_VM_AT};
-    uint64_t *ip = wndl_arena_alloc(&line->vm->arena, sizeof *ip);
+    uint64_t *ip = wndl_arena_alloc(&vm_of(line)->arena, sizeof *ip);
     if (ip == NULL) {
         line->out_of_memory = true;
         return;
     }
-    *ip = take_address(line);
+    *ip = wndl_result_hex(line);
     row.ips = ip;
     row.ip_count = 1;
     row.memory = take_memory(line);
@@ -248,68 +139,66 @@ static void read_fault(struct line *line)
     add_row(line, &row);
 }
 
-static void read_path(struct line *line)
+static void read_path(struct wndl_result_line *line)
 {
     struct wndl_vm_row row = {.kind = WNDL_VM_PATH};
     row.memory = take_memory(line);
     take_counts(line, &row.counts);
-    row.ips = take_ips(line, &row.ip_count, &row.cut);
+    row.ips = wndl_result_ips(line, &row.ip_count, &row.cut);
     add_row(line, &row);
 }
 
-static void read_mapping(struct line *line)
+static void read_mapping(struct wndl_result_line *line)
 {
     struct wndl_vm_row row = {.kind = WNDL_VM_MAPPING};
     row.memory = take_memory(line);
     take_counts(line, &row.counts);
-    row.name = take_rest(line);
+    row.name = wndl_result_rest(line);
     add_row(line, &row);
 }
 
-static void read_heap(struct line *line)
+static void read_heap(struct wndl_result_line *line)
 {
     struct wndl_vm_row row = {.kind = WNDL_VM_SITE};
     row.memory = take_memory(line);
-    row.blocks = take_decimal(line);
-    row.bytes = take_decimal(line);
+    row.blocks = wndl_result_decimal(line);
+    row.bytes = wndl_result_decimal(line);
     take_counts(line, &row.counts);
-    row.ips = take_ips(line, &row.ip_count, &row.cut);
+    row.ips = wndl_result_ips(line, &row.ip_count, &row.cut);
     add_row(line, &row);
 }
 
-static void read_span(struct line *line)
+static void read_span(struct wndl_result_line *line)
 {
     struct wndl_vm_row row = {.kind = WNDL_VM_SPAN};
-    row.index = take_decimal(line);
+    row.index = wndl_result_decimal(line);
     row.memory = take_memory(line);
     take_counts(line, &row.counts);
     add_row(line, &row);
 }
 
-static void read_stack(struct line *line)
+static void read_stack(struct wndl_result_line *line)
 {
-    struct wndl_vm_stack stack = {.thread = (uint32_t)take_decimal(line)};
-    stack.at = take_decimal(line);
-    stack.weight = take_decimal(line);
-    stack.ips = take_ips(line, &stack.ip_count, &stack.cut);
-    struct wndl_vm_stack *row = push(line, &line->vm->stacks);
+    struct wndl_vm_stack stack = {
+        .thread = (uint32_t)wndl_result_decimal(line)};
+    stack.at = wndl_result_decimal(line);
+    stack.weight = wndl_result_decimal(line);
+    stack.ips = wndl_result_ips(line, &stack.ip_count, &stack.cut);
+    struct wndl_vm_stack *row = wndl_result_push(line, &vm_of(line)->stacks);
     if (row != NULL)
         *row = stack;
 }
 
-static void read_start(struct line *line)
+static void read_start(struct wndl_result_line *line)
 {
-    struct wndl_vm_start start = {.start = take_address(line)};
-    start.end = take_address(line);
-    struct wndl_vm_start *row = push(line, &line->vm->starts);
+    struct wndl_vm_start start = {.start = wndl_result_hex(line)};
+    start.end = wndl_result_hex(line);
+    struct wndl_vm_start *row = wndl_result_push(line, &vm_of(line)->starts);
     if (row != NULL)
         *row = start;
 }
 
-static const struct {
-    const char *word;
-    void (*read)(struct line *line);
-} line_kinds[] = {
+static const struct wndl_result_kind line_kinds[] = {
     {"code", read_code},
     {"command", read_command},
     {"data", read_data},
@@ -332,47 +221,15 @@ static const struct {
     {"start", read_start},
 };
 
-/* Lines from a later version are skipped. */
-static void read_line(struct line *line)
-{
-    const struct wndl_bytes word = take_word(line);
-    for (size_t i = 0; i < sizeof line_kinds / sizeof *line_kinds; i++) {
-        if (!is_word(word, line_kinds[i].word))
-            continue;
-        line_kinds[i].read(line);
-        line->bad = line->bad || line->rest.size != 0;
-        return;
-    }
-}
-
-static enum wndl_status check_whole(
-    const struct wndl_vm *vm, bool has_end, struct wndl_error *err)
-{
-    if (!has_end)
-        return wndl_fail(err, WNDL_TRUNCATED, "the last line is missing");
-    if (vm->memory_count == 0 || vm->page == 0)
-        return wndl_fail(
-            err, WNDL_MALFORMED, "there is no line 'memory' or 'page'");
-    return WNDL_OK;
-}
-
 enum wndl_status wndl_vm_read(
     struct wndl_vm *vm, struct wndl_bytes file, struct wndl_error *err)
 {
-    struct wndl_lines lines = wndl_lines_of(file);
-    struct line line = {.vm = vm};
-    bool has_end = false;
-    if (!wndl_lines_next(&lines, &line.rest) || !is_word(line.rest, FIRST_LINE))
+    static const struct wndl_result_format format = {
+        FIRST_LINE, line_kinds, sizeof line_kinds / sizeof *line_kinds};
+    struct wndl_result_line line = {.into = vm, .arena = &vm->arena};
+    enum wndl_status status = wndl_results_read(&line, file, &format, err);
+    if (status == WNDL_OK && (vm->memory_count == 0 || vm->page == 0))
         return wndl_fail(
-            err, WNDL_MALFORMED, "the first line is not '%s'", FIRST_LINE);
-    while (!has_end && wndl_lines_next(&lines, &line.rest)) {
-        has_end = is_word(line.rest, "end");
-        read_line(&line);
-        if (line.out_of_memory)
-            return wndl_fail(err, WNDL_NOMEM, "no memory for the results");
-        if (line.bad)
-            return wndl_fail(err, WNDL_MALFORMED, "line %" PRIu64 " is invalid",
-                lines.number);
-    }
-    return check_whole(vm, has_end, err);
+            err, WNDL_MALFORMED, "there is no line 'memory' or 'page'");
+    return status;
 }

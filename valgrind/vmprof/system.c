@@ -2,7 +2,8 @@
 #include "system.h"
 
 #include "pages.h"
-#include "write.h"
+
+#include "../common/results.h"
 
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcbase.h"
@@ -109,7 +110,7 @@ static void on_startup(
 {
     (void)r, (void)w, (void)handle;
     if (x)
-        write_note_code(start, size);
+        results_note_code(start, size);
     add_mapped(size);
 }
 
@@ -129,7 +130,7 @@ static void on_mmap(
 {
     (void)r, (void)w, (void)handle;
     if (x)
-        write_note_code(start, size);
+        results_note_code(start, size);
     pages_unmap(start, size);
     add_mapped(size);
 }

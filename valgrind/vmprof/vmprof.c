@@ -156,19 +156,10 @@ static void on_discard(Addr address, VexGuestExtents extents)
     blocks_retire(address);
 }
 
-/* Results are written now and then, for a program that is killed. */
 static void on_start(ThreadId tid, ULong blocks)
 {
-    static UInt last;
-    static UInt wait = 10000; /* ms */
     (void)tid, (void)blocks;
-    UInt now = VG_(read_millisecond_timer)();
-    if (now - last < wait)
-        return;
-    write_results(True);
-    last = VG_(read_millisecond_timer)();
-    if ((last - now) * 20 > wait)
-        wait = (last - now) * 20;
+    write_results_if_due();
 }
 
 static void after_options(void)

@@ -5,10 +5,10 @@
 
 #include "vmprof.h"
 
-/* Remembers that code of a file may be at [start, start + size). */
-void write_note_code(Addr start, SizeT size);
-
 /* Writes all that was counted so far; says on the log why it cannot. */
 void write_results(Bool is_running);
+
+/* The same now and then, for a program that is killed. */
+void write_results_if_due(void);
 
 #endif

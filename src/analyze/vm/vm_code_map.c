@@ -32,16 +32,16 @@ static size_t keep_distinct(uint64_t *sorted, size_t count)
 }
 
 static bool cut_at_borders(
-    struct spans *s, struct wndl_arena *arena, const struct wndl_vm *vm)
+    struct spans *s, struct wndl_arena *arena, const struct wndl_vec *codes)
 {
-    const size_t most = 2 * vm->code.len;
+    const size_t most = 2 * codes->len;
     s->borders = wndl_arena_calloc(arena, most, sizeof *s->borders);
     s->owners = wndl_arena_calloc(arena, most, sizeof *s->owners);
     s->next = wndl_arena_calloc(arena, most, sizeof *s->next);
     if (s->borders == NULL || s->owners == NULL || s->next == NULL)
         return false;
-    for (size_t i = 0; i < vm->code.len; i++) {
-        const struct wndl_vm_code *code = wndl_vec_at(&vm->code, i);
+    for (size_t i = 0; i < codes->len; i++) {
+        const struct wndl_vm_code *code = wndl_vec_at(codes, i);
         s->borders[2 * i] = code->start;
         s->borders[2 * i + 1] = code->end;
     }
@@ -95,16 +95,16 @@ static bool add_pieces(struct wndl_vm_code_map *map, const struct spans *s)
 }
 
 bool wndl_vm_code_map_fill(struct wndl_vm_code_map *map,
-    struct wndl_arena *arena, const struct wndl_vm *vm)
+    struct wndl_arena *arena, const struct wndl_vec *codes)
 {
     struct spans s = {0};
     wndl_vec_init(&map->pieces, arena, sizeof(struct wndl_vm_piece));
-    if (vm->code.len == 0)
+    if (codes->len == 0)
         return true;
-    if (!cut_at_borders(&s, arena, vm))
+    if (!cut_at_borders(&s, arena, codes))
         return false;
-    for (size_t i = vm->code.len; i-- > 0;)
-        own_spans(&s, wndl_vec_at(&vm->code, i), (uint32_t)i);
+    for (size_t i = codes->len; i-- > 0;)
+        own_spans(&s, wndl_vec_at(codes, i), (uint32_t)i);
     return add_pieces(map, &s);
 }
 

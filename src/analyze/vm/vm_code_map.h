@@ -16,11 +16,12 @@ struct wndl_vm_code_map {
 };
 
 /*
- * Fills `map` with memory of `arena`. Code that was mapped later stands for all
- * that ran at its addresses. False when memory is out.
+ * Fills `map` for `codes` (struct wndl_vm_code) with memory of `arena`. Code
+ * that was mapped later stands for all that ran at its addresses. False when
+ * memory is out.
  */
 bool wndl_vm_code_map_fill(struct wndl_vm_code_map *map,
-    struct wndl_arena *arena, const struct wndl_vm *vm);
+    struct wndl_arena *arena, const struct wndl_vec *codes);
 
 /* The piece around `ip`; NULL: no file's code is there. */
 const struct wndl_vm_piece *wndl_vm_code_map_find(

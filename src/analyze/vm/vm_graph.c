@@ -32,13 +32,6 @@ static enum wndl_status add_events(struct wndl_callgraph *g)
     return status;
 }
 
-static uint32_t innermost(const struct wndl_vm_places *places, uint64_t ip)
-{
-    const struct wndl_vm_place *at = wndl_vm_place_at(places, ip);
-    return *(const uint32_t *)wndl_vec_at(
-        &places->places, at->first + at->count - 1);
-}
-
 static enum wndl_status add_accesses(struct wndl_callgraph *g,
     const struct wndl_vm *vm, const struct wndl_vm_places *places)
 {
@@ -48,7 +41,8 @@ static enum wndl_status add_accesses(struct wndl_callgraph *g,
         uint64_t costs[WNDL_CALLGRAPH_EVENTS] = {0};
         costs[WNDL_VM_IA] = ran->fetches;
         costs[WNDL_VM_DA] = ran->data;
-        status = wndl_callgraph_add_self(g, innermost(places, ran->ip), costs);
+        status = wndl_callgraph_add_self(
+            g, wndl_vm_place_innermost(places, ran->ip), costs);
     }
     return status;
 }

@@ -22,19 +22,26 @@ struct work {
 
 /* ---- addresses */
 
-static bool add_address(struct wndl_vec *addresses, uint64_t ip)
+void wndl_vm_places_init(
+    struct wndl_vm_places *places, struct wndl_callgraph *g)
 {
-    struct wndl_vm_place *to = wndl_vec_push(addresses);
+    wndl_vec_init(&places->addresses, &g->arena, sizeof(struct wndl_vm_place));
+    wndl_vec_init(&places->places, &g->arena, sizeof(uint32_t));
+}
+
+bool wndl_vm_places_add(struct wndl_vm_places *places, uint64_t ip)
+{
+    struct wndl_vm_place *to = wndl_vec_push(&places->addresses);
     if (to != NULL)
         *to = (struct wndl_vm_place){.ip = ip};
     return to != NULL;
 }
 
 static bool add_addresses(
-    struct wndl_vec *addresses, const uint64_t *ips, uint32_t count)
+    struct wndl_vm_places *places, const uint64_t *ips, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (!add_address(addresses, ips[i]))
+        if (!wndl_vm_places_add(places, ips[i]))
             return false;
     return true;
 }
@@ -56,22 +63,18 @@ static void keep_distinct(struct wndl_vec *addresses)
 }
 
 static bool collect_addresses(
-    struct wndl_vec *addresses, const struct wndl_vm *vm)
+    struct wndl_vm_places *places, const struct wndl_vm *vm)
 {
     for (size_t i = 0; i < vm->ran.len; i++) {
         const struct wndl_vm_ran *ran = wndl_vec_at(&vm->ran, i);
-        if (!add_address(addresses, ran->ip))
+        if (!wndl_vm_places_add(places, ran->ip))
             return false;
     }
     for (size_t i = 0; i < vm->rows.len; i++) {
         const struct wndl_vm_row *row = wndl_vec_at(&vm->rows, i);
-        if (!add_addresses(addresses, row->ips, row->ip_count))
+        if (!add_addresses(places, row->ips, row->ip_count))
             return false;
     }
-    if (addresses->len != 0)
-        qsort(addresses->data, addresses->len, addresses->element,
-            compare_addresses);
-    keep_distinct(addresses);
     return true;
 }
 
@@ -82,6 +85,14 @@ const struct wndl_vm_place *wndl_vm_place_at(
     size_t index =
         wndl_search_up_to(&list->ip, sizeof *list, places->addresses.len, ip);
     return &list[index - 1];
+}
+
+uint32_t wndl_vm_place_innermost(
+    const struct wndl_vm_places *places, uint64_t ip)
+{
+    const struct wndl_vm_place *at = wndl_vm_place_at(places, ip);
+    return *(const uint32_t *)wndl_vec_at(
+        &places->places, at->first + at->count - 1);
 }
 
 /* ---- places */
@@ -225,28 +236,39 @@ static bool name_piece(struct work *w, const struct wndl_vm_code *code,
     return look_up(w, &s) && name_by_extents(w, &s);
 }
 
-static bool name_pieces(struct work *w, const struct wndl_vm *vm)
+static bool name_pieces(struct work *w, const struct wndl_vec *codes)
 {
     struct wndl_vm_code_map map;
-    if (!wndl_vm_code_map_fill(&map, &w->g->arena, vm))
+    if (!wndl_vm_code_map_fill(&map, &w->g->arena, codes))
         return false;
     for (size_t i = 0; i < map.pieces.len; i++) {
         const struct wndl_vm_piece *piece = wndl_vec_at(&map.pieces, i);
-        if (!name_piece(w, wndl_vec_at(&vm->code, piece->code), piece))
+        if (!name_piece(w, wndl_vec_at(codes, piece->code), piece))
             return false;
     }
     return name_rest(
         w, w->places->addresses.data, w->places->addresses.len, "");
 }
 
+enum wndl_status wndl_vm_places_name(struct wndl_vm_places *places,
+    struct wndl_callgraph *g, const struct wndl_vec *codes,
+    const struct wndl_symbol_sources *sources)
+{
+    struct work w = {places, g, sources, g->arena.mem};
+    struct wndl_vec *addresses = &places->addresses;
+    if (addresses->len != 0)
+        qsort(addresses->data, addresses->len, addresses->element,
+            compare_addresses);
+    keep_distinct(addresses);
+    return name_pieces(&w, codes) ? WNDL_OK : WNDL_NOMEM;
+}
+
 enum wndl_status wndl_vm_find_places(struct wndl_vm_places *places,
     struct wndl_callgraph *g, const struct wndl_vm *vm,
     const struct wndl_symbol_sources *sources)
 {
-    struct work w = {places, g, sources, g->arena.mem};
-    wndl_vec_init(&places->addresses, &g->arena, sizeof(struct wndl_vm_place));
-    wndl_vec_init(&places->places, &g->arena, sizeof(uint32_t));
-    return collect_addresses(&places->addresses, vm) && name_pieces(&w, vm)
-               ? WNDL_OK
+    wndl_vm_places_init(places, g);
+    return collect_addresses(places, vm)
+               ? wndl_vm_places_name(places, g, &vm->code, sources)
                : WNDL_NOMEM;
 }

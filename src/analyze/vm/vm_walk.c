@@ -17,7 +17,8 @@ bool wndl_vm_walks_init(
     wndl_arena_init(&w->arena, mem);
     wndl_map_init(&w->outermost, &w->arena);
     w->files = wndl_arena_calloc(&w->arena, vm->code.len + 1, sizeof *w->files);
-    return w->files != NULL && wndl_vm_code_map_fill(&w->map, &w->arena, vm);
+    return w->files != NULL &&
+           wndl_vm_code_map_fill(&w->map, &w->arena, &vm->code);
 }
 
 void wndl_vm_walks_free(struct wndl_vm_walks *w)

@@ -7,6 +7,7 @@
 #include "cli/core/command.h"
 #include "cli/core/shell_word.h"
 #include "in/core/gunzip.h"
+#include "in/mvp.h"
 #include "in/vm.h"
 
 #include <elf.h>
@@ -260,6 +261,8 @@ static const struct known *find_known(const struct head *head)
 {
     static const struct known results = {"results of vmprof",
         "'windlass vmprof --show FILE' shows it", WNDL_TAKES_VM};
+    static const struct known values = {"results of mvp",
+        "'windlass mvp --show FILE' shows it", WNDL_TAKES_MVP};
     static const struct known pprof = {
         "a profile of pprof", MERGED, WNDL_TAKES_GRAPHS};
     const struct wndl_bytes bytes = head->bytes;
@@ -267,6 +270,8 @@ static const struct known *find_known(const struct head *head)
         return NULL;
     if (wndl_vm_is(bytes))
         return &results;
+    if (wndl_mvp_is(bytes))
+        return &values;
     if (head->packed != NULL && begins_as_pprof(bytes))
         return &pprof;
     const struct known *known = by_elf_type(bytes);

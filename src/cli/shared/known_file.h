@@ -15,6 +15,7 @@ enum wndl_taken {
     WNDL_TAKES_VM = 2,     /* results of vmprof */
     WNDL_TAKES_GRAPHS = 4, /* what merge reads */
     WNDL_TAKES_MEMORY = 8, /* memory reports */
+    WNDL_TAKES_MVP = 16,   /* results of mvp */
 };
 
 /*

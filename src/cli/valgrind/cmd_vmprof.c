@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass vmprof: finds the code that pages when memory is short. */
 #include "cli/core/command.h"
+#include "cli/valgrind/profile_run.h"
 #include "cli/valgrind/vm_options.h"
 #include "cli/valgrind/vm_run.h"
 #include "cli/valgrind/vm_show.h"
@@ -99,16 +100,6 @@ static bool are_sizes(const char *text, unsigned most)
     return false;
 }
 
-/* Valgrind would expand others, or refuse them. */
-static bool is_name(const char *pattern)
-{
-    for (const char *p = strchr(pattern, '%'); p != NULL;
-         p = strchr(p + 2, '%'))
-        if (p[1] != 'p')
-            return false;
-    return pattern[0] != '\0';
-}
-
 static bool writes_file(const struct wndl_vmprof_options *o)
 {
     return o->callgrind != NULL || o->recording != NULL || o->order != NULL ||
@@ -130,7 +121,7 @@ static int run_vmprof(const void *options, struct wndl_operands operands)
         problem = "--mem takes up to 16 sizes like 64M, separated by commas";
     else if (!are_sizes(o->page, 1))
         problem = "--page takes a size like 4K";
-    else if (!is_name(o->out))
+    else if (!wndl_profile_is_name(o->out))
         problem = "--output takes a name in which only %p stands for something";
     if (problem != NULL) {
         wndl_cli_error("%s; see 'windlass vmprof --help'", problem);

@@ -113,7 +113,8 @@ def is_skipped(command):
     words = r"EARLIER|FIRST|CMD|FILE|\.\.\.|URL|qemu-|lua |/builds/|bench/"
     return (re.search(words, command) is not None or command.endswith("\\")
             or not re.match(r"(windlass|\./|valgrind )", command)
-            or lacks_library(command) or "vmprof" in command or "27248" in command
+            or lacks_library(command) or "27248" in command
+            or "vmprof" in command or command.startswith("windlass mvp")
             or command.startswith("valgrind")
             or re.match(r"windlass [a-z-]+ (says|is|was|shows)\b", command))
 

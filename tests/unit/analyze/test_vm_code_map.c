@@ -37,7 +37,7 @@ static void later_code_stands_for_all_at_its_addresses(void **state)
     wndl_vm_init(&vm, wndl_mem_libc());
     add_code(&vm, 0x1000, 0x5000);
     add_code(&vm, 0x2000, 0x3000); /* inside of the first */
-    assert_true(wndl_vm_code_map_fill(&map, &vm.arena, &vm));
+    assert_true(wndl_vm_code_map_fill(&map, &vm.arena, &vm.code));
     assert_int_equal(map.pieces.len, 3);
     assert_int_equal(code_at(&map, 0xfff), NOWHERE);
     assert_int_equal(code_at(&map, 0x1000), 0);
@@ -61,7 +61,7 @@ static void any_code_is_found_as_by_a_search_of_all(void **state)
             const uint64_t start = random >> 8 & 63;
             add_code(&vm, start, start + (random >> 16 & 31));
         }
-        assert_true(wndl_vm_code_map_fill(&map, &vm.arena, &vm));
+        assert_true(wndl_vm_code_map_fill(&map, &vm.arena, &vm.code));
         for (uint64_t ip = 0; ip < 100; ip++)
             assert_int_equal(code_at(&map, ip), slow_code_at(&vm, ip));
         wndl_vm_free(&vm);

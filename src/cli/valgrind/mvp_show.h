@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* mvp_show: shows the results of the memory value profiler. */
+#ifndef WNDL_CLI_VALGRIND_MVP_SHOW_H
+#define WNDL_CLI_VALGRIND_MVP_SHOW_H
+
+#include "cli/core/options.h"
+#include "cli/shared/symbol_options.h"
+
+/* What `windlass mvp` was asked for. */
+struct wndl_mvp_options {
+    bool trace_children;
+    uint64_t rows;
+    const char *callgrind;
+    bool json;
+    const char *show;
+    bool quiet;
+    const char *out;
+    struct wndl_option_list valgrind;
+    struct wndl_symbol_options symbols;
+};
+
+/*
+ * Shows the results in the file `path`: writes the file that the options ask
+ * for, else prints the report, after a run to stderr. The exit code.
+ */
+int wndl_mvp_show(const struct wndl_mvp_options *o, const char *path);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sites.h"
+
+#include "stacks.h"
+
+#include "pub_tool_libcbase.h"
+#include "pub_tool_mallocfree.h"
+
+enum { CHUNK_SHIFT = 10, CHUNK = 1 << CHUNK_SHIFT };
+static struct site **chunks;
+static UInt site_count;
+
+static UInt *buckets; /* index + 1 of the first site in the chain, or 0 */
+static UInt bucket_count;
+
+/* ---- sites */
+
+static struct site *site_of(UInt number)
+{
+    return &chunks[number >> CHUNK_SHIFT][number & (CHUNK - 1)];
+}
+
+void sites_init(void)
+{
+    bucket_count = 1 << 12;
+    buckets = VG_(calloc)("mvp.buckets", bucket_count, sizeof *buckets);
+}
+
+static UInt *bucket_of(Addr ip)
+{
+    ULong hash = (ULong)ip * 0x9e3779b97f4a7c15ULL;
+    return &buckets[(UInt)(hash >> 32) & (bucket_count - 1)];
+}
+
+static void link_site(UInt number)
+{
+    struct site *site = site_of(number);
+    UInt *bucket = bucket_of(site->ip);
+    site->next = *bucket;
+    *bucket = number + 1;
+}
+
+static void grow_buckets(void)
+{
+    VG_(free)(buckets);
+    bucket_count *= 2;
+    buckets = VG_(calloc)("mvp.buckets", bucket_count, sizeof *buckets);
+    for (UInt number = 0; number < site_count; number++)
+        link_site(number);
+}
+
+static struct site *add_site(void)
+{
+    if (site_count == 2 * bucket_count)
+        grow_buckets();
+    UInt chunk = site_count >> CHUNK_SHIFT;
+    if ((site_count & (CHUNK - 1)) == 0) {
+        chunks =
+            VG_(realloc)("mvp.chunks", chunks, (chunk + 1) * sizeof *chunks);
+        chunks[chunk] = VG_(calloc)("mvp.sites", CHUNK, sizeof **chunks);
+    }
+    return site_of(site_count++);
+}
+
+/* No address is in it. */
+static void empty_range(struct site *site)
+{
+    site->base = ~(Addr)0;
+    site->span = 0;
+}
+
+struct site *sites_at(Addr ip, UInt index, UInt size, Bool is_wide)
+{
+    const UChar wide = is_wide ? SITE_WIDE : 0;
+    for (UInt i = *bucket_of(ip); i != 0;) {
+        struct site *s = site_of(i - 1);
+        if (s->ip == ip && s->index == (UChar)index && s->size == size &&
+            (s->flags & SITE_WIDE) == wide)
+            return s;
+        i = s->next;
+    }
+    struct site *site = add_site();
+    site->ip = ip;
+    site->index = (UChar)index;
+    site->size = (UShort)size;
+    site->flags = wide;
+    empty_range(site);
+    link_site(site_count - 1);
+    return site;
+}
+
+/* ---- sectors */
+
+/* Open addressing by page; 0 sectors: free. At most 6/7 are taken. */
+struct pair_table {
+    UInt room;
+    UInt count;
+    struct pair pairs[];
+};
+
+static struct pair_table *new_table(UInt room)
+{
+    struct pair_table *table = VG_(calloc)(
+        "mvp.pairs", 1, sizeof *table + room * sizeof *table->pairs);
+    table->room = room;
+    return table;
+}
+
+/* The pair of a page, or where it belongs. */
+static struct pair *find_pair(struct pair_table *table, UInt page)
+{
+    UInt hash = page * 0x9e3779b1u;
+    UInt i = (UInt)((ULong)hash * table->room >> 32);
+    while (table->pairs[i].sectors != 0 && table->pairs[i].page != page)
+        i = i + 1 == table->room ? 0 : i + 1;
+    return &table->pairs[i];
+}
+
+static void grow_table(struct site *site)
+{
+    struct pair_table *old = site->pairs;
+    struct pair_table *table = new_table(old->room * 9 / 7 + 1);
+    for (UInt i = 0; i < old->room; i++)
+        if (old->pairs[i].sectors != 0)
+            *find_pair(table, old->pairs[i].page) = old->pairs[i];
+    table->count = old->count;
+    VG_(free)(old);
+    site->pairs = table;
+}
+
+static void make_table(struct site *site)
+{
+    site->pairs = new_table(3);
+    *find_pair(site->pairs, site->only.page) = site->only;
+    site->pairs->count = 1;
+}
+
+/* The pair of a page; a new one has no sectors yet. */
+static struct pair *pair_of(struct site *site, UInt page)
+{
+    if (site->pairs == NULL) {
+        if (site->only.sectors == 0)
+            site->only.page = page;
+        if (site->only.page == page)
+            return &site->only;
+        make_table(site);
+    }
+    struct pair *pair = find_pair(site->pairs, page);
+    if (pair->sectors != 0)
+        return pair;
+    if (7 * (site->pairs->count + 1) > 6 * site->pairs->room) {
+        grow_table(site);
+        pair = find_pair(site->pairs, page);
+    }
+    site->pairs->count++;
+    pair->page = page;
+    return pair;
+}
+
+static void mark_sector(struct site *site, Addr address)
+{
+    const UInt page = (UInt)(address >> PAGE_SHIFT);
+    if (site->page != page || site->pair == NULL) {
+        site->page = page;
+        site->pair = pair_of(site, page);
+    }
+    site->pair->sectors |= 1u << (address >> SECTOR_SHIFT & 31);
+}
+
+/* The range of sectors around `address` that were read, in its page. */
+static void set_range(
+    struct site *site, Addr address, const struct stretch *stretch)
+{
+    const UInt sector = address >> SECTOR_SHIFT & 31;
+    const UInt unread = ~site->pair->sectors;
+    const UInt above = unread >> sector;
+    const UInt below = unread << (31 - sector);
+    const UInt end = sector + (above == 0 ? 32 - sector : __builtin_ctz(above));
+    const UInt start = below == 0 ? 0 : sector + 1 - __builtin_clz(below);
+    const Addr page = address >> PAGE_SHIFT << PAGE_SHIFT;
+    Addr low = page + (start << SECTOR_SHIFT);
+    Addr high = page + (end << SECTOR_SHIFT) - 1;
+    low = low < stretch->low ? stretch->low : low;
+    high = high > stretch->high ? stretch->high : high;
+    if (high - low + 1 < site->size) {
+        empty_range(site);
+        return;
+    }
+    site->base = low;
+    site->span = (UInt)(high - low) + 1 - site->size;
+}
+
+static void read_sectors(
+    struct site *site, Addr address, const struct stretch *stretch)
+{
+    const Addr last = (address + site->size - 1) >> SECTOR_SHIFT;
+    for (Addr sector = address >> SECTOR_SHIFT; sector < last; sector++)
+        mark_sector(site, sector << SECTOR_SHIFT);
+    mark_sector(site, last << SECTOR_SHIFT);
+    if (last >> 5 == address >> PAGE_SHIFT)
+        set_range(site, address, stretch);
+    else
+        empty_range(site);
+}
+
+/* ---- values */
+
+/* All bits equal to the sign. */
+static ULong spread_sign(ULong value)
+{
+    return (ULong)((Long)value >> 63);
+}
+
+static void read_value(struct site *site, ULong value)
+{
+    if ((site->flags & SITE_HAS_VALUE) == 0) {
+        site->flags |= SITE_HAS_VALUE;
+        site->first = value;
+        site->constant = ~(ULong)0;
+        return;
+    }
+    const ULong constant = site->constant;
+    site->constant &= ~(value ^ site->first);
+    const ULong same = ~(value ^ spread_sign(value));
+    if ((Long)site->constant < 0) /* the sign is constant */
+        return;
+    if ((Long)constant < 0) /* until now: these were equal to it */
+        site->signs = constant & ~(site->first ^ spread_sign(site->first));
+    site->signs &= same;
+}
+
+/* ---- loads */
+
+static void leave_stack(struct site *site)
+{
+    if ((site->flags & SITE_IN_STACK) == 0)
+        return;
+    site->flags &= ~SITE_IN_STACK;
+    site->stack_loads = site->loads - site->stack_loads;
+}
+
+static void enter_stack(struct site *site, const struct stretch *stretch)
+{
+    if ((site->flags & SITE_IN_STACK) == 0)
+        site->stack_loads = site->loads - site->stack_loads;
+    site->flags |= SITE_IN_STACK;
+    site->base = stretch->low;
+    const Addr span = stretch->high - stretch->low;
+    site->span = span > ~(UInt)0 ? ~(UInt)0 : (UInt)span;
+}
+
+/* `loads` counts the load at hand already. */
+void sites_note(struct site *site, Addr address, ULong value)
+{
+    struct stretch stretch;
+    stacks_find(address, &stretch);
+    site->loads--;
+    if (stretch.is_stack) {
+        enter_stack(site, &stretch);
+    } else {
+        leave_stack(site);
+        if ((site->flags & SITE_WIDE) == 0)
+            read_value(site, value);
+        read_sectors(site, address, &stretch);
+    }
+    site->loads++;
+}
+
+/* ---- all of them */
+
+void sites_forget_ranges(Addr low, Addr high)
+{
+    for (UInt i = 0; i < site_count; i++) {
+        struct site *s = site_of(i);
+        if (s->base > high || s->base + s->span + s->size <= low)
+            continue;
+        leave_stack(s);
+        empty_range(s);
+    }
+}
+
+void sites_forget(void)
+{
+    for (UInt i = 0; i < site_count; i++) {
+        struct site *s = site_of(i);
+        if (s->pairs != NULL)
+            VG_(free)(s->pairs);
+        s->pairs = NULL;
+        s->pair = NULL;
+        s->only = (struct pair){0};
+        s->loads = s->stack_loads = s->constant = s->signs = 0;
+        s->flags &= SITE_WIDE;
+        empty_range(s);
+    }
+}
+
+static void sum_site(struct site *site, struct site_sums *sums)
+{
+    const ULong stack = (site->flags & SITE_IN_STACK) != 0
+                            ? site->loads - site->stack_loads
+                            : site->stack_loads;
+    *sums = (struct site_sums){.loads = site->loads - stack};
+    const struct pair *pairs = &site->only;
+    UInt room = 1;
+    if (site->pairs != NULL) {
+        pairs = site->pairs->pairs;
+        room = site->pairs->room;
+    }
+    for (UInt i = 0; i < room; i++) {
+        sums->sectors += (ULong)__builtin_popcount(pairs[i].sectors);
+        sums->pages += pairs[i].sectors != 0;
+    }
+}
+
+void sites_visit(
+    void (*visit)(const struct site *site, const struct site_sums *sums))
+{
+    for (UInt i = 0; i < site_count; i++) {
+        struct site_sums sums;
+        sum_site(site_of(i), &sums);
+        if (sums.loads != 0)
+            visit(site_of(i), &sums);
+    }
+}
