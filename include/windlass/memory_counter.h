@@ -163,8 +163,8 @@ static inline char *wndl_memory_count_strdup(
 #endif
 
 /*
- * Defines NAME_malloc, NAME_calloc, NAME_realloc and NAME_free, static functions
- * with the counter `counter`.
+ * Defines NAME_malloc, NAME_calloc, NAME_realloc and NAME_free, static
+ * functions with the counter `counter`.
  */
 #define WNDL_MEMORY_COUNTING(name, counter)                                    \
     static inline void *name##_malloc(size_t size)                             \
