@@ -94,6 +94,10 @@ static void say_no_heap(const struct wndl_profile *p, const char *file)
         wndl_cli_error("%s: the recording holds no heap yet: its recorder "
                        "still runs, or was killed before the first snapshot",
             file);
+    else if (is_of_heaps(p) && p->processes.len != 0)
+        wndl_cli_error("%s: the recording holds no heap: its processes ended "
+                       "before theirs was recorded",
+            file);
     else if (is_of_heaps(p))
         wndl_cli_error("%s: the recording holds no heap: no process could be "
                        "recorded; 'windlass doctor COMMAND' may say why",

@@ -212,12 +212,19 @@ static void silence_event(void)
     set_plain(SIGTRAP, SIG_IGN);
 }
 
+/* A child that is not recorded has no block; a filter may forbid the call. */
+static void note_cpu_left(void)
+{
+    if (wndl_rt.shm != NULL && !wndl_rt_is_careful())
+        atomic_store(
+            &wndl_rt.shm->cpu_left, wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+}
+
 /* The new image gets the program's settings of our signals. */
 void wndl_rt_engine_pause(void)
 {
     uint64_t ignored = wndl_rt_signal_ignored();
-    atomic_store(
-        &wndl_rt.shm->cpu_left, wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    note_cpu_left();
     (void)set_mask(SIG_BLOCK, wndl_rt_mask_blocked());
     if ((ignored & wndl_rt_signal_bit(SIGTRAP)) != 0)
         set_plain(SIGTRAP, SIG_IGN);
@@ -229,7 +236,8 @@ void wndl_rt_engine_pause(void)
 
 void wndl_rt_engine_resume(void)
 {
-    atomic_store(&wndl_rt.shm->cpu_left, 0);
+    if (wndl_rt.shm != NULL)
+        atomic_store(&wndl_rt.shm->cpu_left, 0);
     if ((wndl_rt.signals & wndl_rt_signal_bit(SIGTRAP)) != 0)
         (void)install_handler(SIGTRAP);
     if ((wndl_rt.signals & wndl_rt_signal_bit(SIGPROF)) != 0)

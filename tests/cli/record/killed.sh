@@ -26,11 +26,15 @@ finish() {
     done
 }
 
-# never_began: the target was killed before it could be recorded, and a heap is
-# reported as missing for that.
+# never_began: the target was killed before it could be recorded, or before its
+# heap was, and a heap is reported as missing for that.
 never_began() {
-    ! grep -q '^process ' dump &&
+    ! grep -q '^counts ' dump || return 1
+    if grep -q '^process ' dump; then
+        grep -q 'no heap: its processes ended before theirs' report
+    else
         grep -q 'no heap: no process could be recorded' report
+    fi
 }
 
 # readable STATUS: STATUS is what DONE should say, nothing for none.
