@@ -115,6 +115,9 @@ static void say_stops(const struct wndl_collector_stops *s)
                       " times, for %.0f us each on average and %.1f ms at most",
             s->count, (double)s->ns / 1e3 / (double)s->count,
             (double)s->longest / 1e6);
+    if (s->refused != 0)
+        wndl_cli_note("%" PRIu64 " stop%s refused: %s", s->refused,
+            s->refused == 1 ? " was" : "s were", strerror(s->refused_errno));
 }
 
 /* The number of samples that are not in the recording, as report counts. */

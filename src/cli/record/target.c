@@ -10,7 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGUMENTS_MAX = 64 * 1024, ARGUMENTS = 1024, STACK_MIN = 1024 };
+enum {
+    ARGUMENTS_MAX = 64 * 1024,
+    ARGUMENTS = 1024,
+    STACK_MIN = 1024,
+    STOP_INTERVAL_NS = 5 * 1000 * 1000, /* the shortest between stops */
+};
 
 char **wndl_record_command_of(pid_t pid)
 {
@@ -130,6 +135,13 @@ enum wndl_status wndl_record_targets_apply(
     request->command = wndl_record_command_of(request->pid);
     request->meanwhile = operands.count == 0 ? NULL : operands.texts;
     request->only_first = o->trees.count == 0;
+    if (wndl_record_stops(o)) {
+        /* The thread stands still: its whole stack may be copied. */
+        if (request->stack_grows)
+            request->stack_size = WNDL_ATTACH_STACK_MAX;
+        if (request->interval < STOP_INTERVAL_NS)
+            request->interval = STOP_INTERVAL_NS;
+    }
     request->engine.engine = has_events             ? WNDL_ENGINE_COPIES
                              : wndl_record_stops(o) ? WNDL_ENGINE_STOP
                                                     : WNDL_ENGINE_OUTSIDE;

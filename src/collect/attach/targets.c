@@ -144,6 +144,30 @@ static void open_new(void *context, uint32_t tid)
     }
 }
 
+static void forget_target(void *context, uint32_t tid)
+{
+    wndl_attach_targets_ended(context, tid);
+}
+
+/* None of them has an event: the next attempt begins anew. */
+static void forget_all(struct wndl_attach_targets *t, pid_t pid, int folder)
+{
+    wndl_attach_targets_release(t, pid);
+    (void)wndl_offcpu_task_each(folder, forget_target, t);
+}
+
+/* Why the process cannot be sampled at all; 0: it can. */
+static int reason_of(const struct opening *o)
+{
+    if (o->targets->out_of_memory)
+        return ENOMEM;
+    if (o->refused != 0 && (o->why == EMFILE || o->why == ENFILE))
+        return o->why;
+    if (o->opened + o->known != 0)
+        return 0;
+    return o->refused == 0 ? ESRCH : o->why;
+}
+
 /*
  * Threads that began before their parent had an event have none: the list is
  * read until it has no new ones.
@@ -163,13 +187,12 @@ int wndl_attach_targets_add(
         if (!wndl_offcpu_task_each(folder, open_new, &o))
             break;
     }
+    const int why = reason_of(&o);
+    if (why != 0 && o.known == 0)
+        forget_all(t, pid, folder);
     close(folder);
-    if (t->out_of_memory)
-        return ENOMEM;
-    if (o.refused != 0 && (o.why == EMFILE || o.why == ENFILE))
-        return o.why;
-    if (o.opened + o.known == 0)
-        return o.refused == 0 ? ESRCH : o.why;
+    if (why != 0)
+        return why;
     t->refused += o.refused;
     if (o.refused != 0)
         t->refused_errno = o.why;

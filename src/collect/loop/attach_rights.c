@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static size_t count_threads(pid_t pid)
+size_t wndl_attach_count_threads(pid_t pid)
 {
     const int folder = wndl_offcpu_task_folder(pid);
     const size_t count = folder < 0 ? 0 : wndl_offcpu_task_count(folder);
@@ -26,7 +26,8 @@ static enum wndl_status say_descriptors(
     return wndl_fail(err, WNDL_DENIED,
         "process %d has %zu threads, and each needs a descriptor for each of "
         "the %zu CPUs, but the limit is %llu: raise it with 'ulimit -n'",
-        (int)pid, count_threads(pid), cpus, (unsigned long long)limit.rlim_cur);
+        (int)pid, wndl_attach_count_threads(pid), cpus,
+        (unsigned long long)limit.rlim_cur);
 }
 
 static enum wndl_status say_refused(int why, struct wndl_error *err)
@@ -84,6 +85,11 @@ enum wndl_status wndl_attach_try(
     const struct wndl_attach_event event = {
         .interval = SECOND, .stack_size = COPY, .has_children = true};
     struct wndl_attach attach;
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max; /* as the recorder does */
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+    }
     *rights = (struct wndl_attach_rights){0};
     int why = wndl_attach_open(&attach, &event);
     if (why != 0)

@@ -20,6 +20,9 @@
 enum wndl_status wndl_attach_lack(
     size_t cpus, pid_t pid, int why, struct wndl_error *err);
 
+/* The number of its threads; 0: it is gone. */
+size_t wndl_attach_count_threads(pid_t pid);
+
 struct wndl_attach_rights {
     uint32_t threads, refused; /* threads in all; those without an event */
     size_t cpus;

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -75,6 +74,20 @@ static enum wndl_status open_descendants(
     return WNDL_OK;
 }
 
+/* Without perf events: children that run already are known by /proc alone. */
+static enum wndl_status open_without_events(
+    struct wndl_attachment *a, struct wndl_error *err)
+{
+    const struct wndl_collector_request *r = &a->run->request;
+    if (!r->only_first && !wndl_attach_descendants(&a->pids))
+        return wndl_fail_errno(err, errno, "cannot list processes");
+    if (r->engine.engine != WNDL_ENGINE_STOP)
+        return WNDL_OK;
+    a->stopping = wndl_stopping_new(a->run, a->processes);
+    return a->stopping == NULL ? wndl_fail(err, WNDL_NOMEM, "out of memory")
+                               : WNDL_OK;
+}
+
 enum wndl_status wndl_attachment_open(
     struct wndl_attachment *a, struct wndl_error *err)
 {
@@ -86,12 +99,8 @@ enum wndl_status wndl_attachment_open(
     };
     if (!list_processes(a))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
-    if (r->engine.engine == WNDL_ENGINE_STOP)
-        a->stopping = wndl_stopping_new(a->run, a->processes);
-    if (r->engine.engine == WNDL_ENGINE_STOP && a->stopping == NULL)
-        return wndl_fail(err, WNDL_NOMEM, "out of memory");
     if (r->engine.engine != WNDL_ENGINE_COPIES)
-        return WNDL_OK;
+        return open_without_events(a, err);
     int why = wndl_attach_open(&a->attach, &event);
     if (why != 0)
         return wndl_attach_lack(a->attach.ring_count, ALL_PROCESSES, why, err);
@@ -190,7 +199,8 @@ static bool is_attached(const struct wndl_attachment *a, pid_t pid)
 {
     const struct wndl_process_entry *entry =
         wndl_processes_find(a->processes, pid);
-    return entry != NULL && entry->process->attached != NULL;
+    return entry != NULL && !entry->process->gone &&
+           entry->process->attached != NULL;
 }
 
 bool wndl_attachment_adopt(
@@ -278,6 +288,18 @@ static bool is_sampled(const struct wndl_process_entry *entry)
            entry->process->attached != NULL;
 }
 
+/* Their numbers may be others' by now. */
+static void forget_ended(struct wndl_attachment *a)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < a->pids.len; i++) {
+        const pid_t pid = *(const pid_t *)wndl_vec_at(&a->pids, i);
+        if (wndl_processes_find(a->processes, pid) != NULL)
+            *(pid_t *)wndl_vec_at(&a->pids, kept++) = pid;
+    }
+    a->pids.len = kept;
+}
+
 /* All processes get new events: the size of a copy is one's for good. */
 static void open_anew(struct wndl_attachment *a)
 {
@@ -290,11 +312,29 @@ static void open_anew(struct wndl_attachment *a)
     }
     t->anew = wndl_clock_monotonic_ns();
     for (const struct wndl_process_entry *l = first; l != NULL; l = l->next) {
-        if (is_sampled(l))
-            (void)wndl_attach_add(&a->attach, l->pid);
+        if (!is_sampled(l))
+            continue;
+        (void)wndl_attach_add(&a->attach, l->pid);
+        /* Nobody has reported new code meanwhile. */
+        wndl_collector_process_forget_code(l->process);
     }
-    if (t->event.has_children)
-        (void)open_descendants(a, &err);
+    if (!t->event.has_children)
+        return;
+    forget_ended(a);
+    (void)open_descendants(a, &err);
+}
+
+/* Each thread needs an event of its own then, on each CPU. */
+static bool has_room_for_all(const struct wndl_attachment *a)
+{
+    enum { OUR_OWN = 64 };
+    struct rlimit limit;
+    size_t threads = 0;
+    for (const struct wndl_process_entry *l = a->processes->first; l != NULL;
+         l = l->next)
+        threads += is_sampled(l) ? wndl_attach_count_threads(l->pid) : 0;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+           threads * a->attach.ring_count + OUR_OWN < limit.rlim_cur / 2;
 }
 
 /* Doubles what samples copy, if that has been too little some times. */
@@ -304,7 +344,7 @@ static void grow_copies(struct wndl_attachment *a)
     struct wndl_attach_event *event = &a->attach.targets.event;
     const uint64_t cut = a->settings.walks->cut;
     if (!a->is_open || !a->run->request.stack_grows || cut < a->cut + OFTEN ||
-        event->stack_size >= WNDL_ATTACH_STACK_MAX)
+        event->stack_size >= WNDL_ATTACH_STACK_MAX || !has_room_for_all(a))
         return;
     a->cut = cut;
     event->stack_size = event->stack_size > WNDL_ATTACH_STACK_MAX / 2
@@ -325,6 +365,8 @@ void wndl_attachment_take(struct wndl_attachment *a, bool last)
 {
     if (a == NULL || a->settings.walks == NULL)
         return;
+    if (last)
+        wndl_stopping_release(a->stopping);
     if (a->is_open)
         wndl_attach_take(&a->attach, last, take_record, a);
     a->run->totals.cut = a->settings.walks->cut;

@@ -172,6 +172,7 @@ static void open_recording(struct wndl_collector *c)
         .kernel_sampled =
             r->engine.engine == WNDL_ENGINE_TICK ||
             r->engine.engine == WNDL_ENGINE_TIMER ||
+            r->engine.engine == WNDL_ENGINE_STOP ||
             (c->attachment.is_open &&
                 !c->attachment.attach.targets.event.leaves_out_kernel),
         .by_ticks = r->engine.engine == WNDL_ENGINE_PERF,

@@ -23,9 +23,12 @@ static void reap(struct wndl_signals *s)
     const struct wndl_collector_request *r = &s->run->request;
     if (r->pid_count != 0 && r->meanwhile == NULL)
         return;
-    if (waitpid(s->run->spawn.pid, &s->run->status, WNOHANG) ==
-        s->run->spawn.pid)
-        s->run->ended = true;
+    int status;
+    if (waitpid(s->run->spawn.pid, &status, WNOHANG) != s->run->spawn.pid ||
+        (!WIFEXITED(status) && !WIFSIGNALED(status)))
+        return;
+    s->run->status = status;
+    s->run->ended = true;
 }
 
 /* ---- the bystander */

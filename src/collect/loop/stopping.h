@@ -22,7 +22,13 @@ struct wndl_stopping;
 struct wndl_stopping *wndl_stopping_new(
     const struct wndl_run *run, const struct wndl_processes *processes);
 
-/* Threads that have not stopped yet go on when we end. NULL is ignored. */
+/*
+ * Lets threads go on that have been told to stop and have not yet, as soon as
+ * they do, within a moment. Later ones go on when we end. NULL is ignored.
+ */
+void wndl_stopping_release(struct wndl_stopping *stopping);
+
+/* Releases them, and frees the rest. NULL is ignored. */
 void wndl_stopping_free(struct wndl_stopping *stopping);
 
 /*

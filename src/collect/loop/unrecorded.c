@@ -295,6 +295,9 @@ static bool are_silent(const struct wndl_unrecorded *all)
 static void meet(struct wndl_unrecorded *all, pid_t pid)
 {
     struct wndl_proc_stat stat;
+    /* In the time of a command, that command is not recorded. */
+    if (all->run->request.meanwhile != NULL && pid == all->run->spawn.pid)
+        return;
     if (is_known(all, pid) || !wndl_proc_stat(pid, &stat) || stat.state == 'Z')
         return;
     if (pid != all->run->spawn.pid && !is_known(all, stat.parent))

@@ -369,12 +369,16 @@ static void look_at_place(struct wndl_offcpu_thread *thread,
     struct place before)
 {
     const struct place after = place_of(thread);
-    if (has_stayed(thread, now)) {
+    const uint64_t since = thread->since;
+    const bool stayed = has_stayed(thread, now);
+    if (stayed && after.node != 0) {
         wndl_offcpu_spans_amend(
             &thread->spans, thread->reported.time, after.node, after.ended);
         before = after;
     }
     look_at_blocked(thread, process, now, before);
+    if (stayed)
+        thread->since = since;
 }
 
 bool wndl_offcpu_thread_look(

@@ -318,12 +318,14 @@ bool wndl_lost_keep_stack(struct wndl_lost *lost,
 struct reading {
     const struct wndl_lost *lost;
     const struct wndl_shm_copy *copy;
+    bool is_cut; /* the stack goes on above its copy */
 };
 
 /* Other memory than the stack's is code, as far as it is still there. */
 static bool read_copy(void *context, uint64_t address, void *to, size_t size)
 {
-    const struct reading *r = context;
+    enum { STACK_MOST = 8 * 1024 * 1024 };
+    struct reading *r = context;
     const struct wndl_shm_copy *copy = r->copy;
     const struct wndl_offcpu_code *code = &r->lost->subject.code;
     const uint64_t start = copy->gregs[REG_OF_SP] - copy->below;
@@ -332,15 +334,16 @@ static bool read_copy(void *context, uint64_t address, void *to, size_t size)
         memcpy(to, copy->bytes + at, size);
         return true;
     }
-    return !r->lost->has_left &&
-           wndl_offcpu_code_find(code, address) < code->count &&
+    const bool is_code = wndl_offcpu_code_find(code, address) < code->count;
+    r->is_cut |= !is_code && at < STACK_MOST;
+    return !r->lost->has_left && is_code &&
            wndl_process_read(r->lost->subject.pid, address, to, size) == size;
 }
 
 static void walk_copy(struct wndl_lost *lost, const struct wndl_shm_copy *copy,
     struct wndl_walk *walk)
 {
-    struct reading reading = {lost, copy};
+    struct reading reading = {.lost = lost, .copy = copy};
     const struct wndl_offcpu_code *code = &lost->subject.code;
     const struct wndl_remote remote = {
         .read = read_copy,
@@ -361,6 +364,8 @@ static void walk_copy(struct wndl_lost *lost, const struct wndl_shm_copy *copy,
         .max_frames = lost->shared->max_frames,
         .method = lost->shared->method};
     wndl_unwind_remote(&remote, &regs, walk);
+    if (reading.is_cut && walk->end == WNDL_END_BAD_READ)
+        walk->end = WNDL_END_TRUNCATED;
 }
 
 /* Whether the stack has been found. */

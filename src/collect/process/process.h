@@ -32,6 +32,8 @@ enum {
 struct wndl_collector_stops {
     uint64_t count;
     uint64_t ns, longest; /* for which they stood still: of all, of one */
+    uint64_t refused;     /* stops that the kernel refused */
+    int refused_errno;    /* of the last of those */
 };
 
 struct wndl_collector_totals {

@@ -39,13 +39,13 @@ static enum wndl_stop_result wait_for(struct wndl_stop *stop, uint64_t wait_ns)
     for (uint64_t now = asked;; now = wndl_clock_monotonic_ns()) {
         int status;
         pid_t got = waitpid(stop->tid, &status, WNOHANG | __WALL);
-        stop->since = now;
         if (got == stop->tid && WIFSTOPPED(status)) {
             stop->signal = signal_of(status);
             return WNDL_STOP_DONE;
         }
         if (got != 0)
             return WNDL_STOP_GONE;
+        stop->since = now;
         if (now - asked >= wait_ns)
             return WNDL_STOP_LATE;
         if (now - asked >= SPIN_NS)
@@ -56,7 +56,7 @@ static enum wndl_stop_result wait_for(struct wndl_stop *stop, uint64_t wait_ns)
 enum wndl_stop_result wndl_stop_begin(
     struct wndl_stop *stop, pid_t tid, uint64_t wait_ns)
 {
-    *stop = (struct wndl_stop){.tid = tid};
+    *stop = (struct wndl_stop){.tid = tid, .since = wndl_clock_monotonic_ns()};
     if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0)
         return errno == ESRCH ? WNDL_STOP_GONE : WNDL_STOP_REFUSED;
     if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0)

@@ -23,7 +23,7 @@ enum wndl_stop_result {
 struct wndl_stop {
     pid_t tid;
     int signal;
-    uint64_t since; /* CLOCK_MONOTONIC ns */
+    uint64_t since; /* CLOCK_MONOTONIC ns: it still ran then */
 };
 
 /*
@@ -40,7 +40,7 @@ enum wndl_stop_result wndl_stop_again(struct wndl_stop *stop);
 bool wndl_stop_regs(const struct wndl_stop *stop, uint16_t machine,
     struct wndl_thread_regs *regs);
 
-/* Lets it go. Returns for how long it stood, ns. */
+/* Lets it go. Returns for how long it stood at most, ns. */
 uint64_t wndl_stop_end(const struct wndl_stop *stop);
 
 #endif
