@@ -21,13 +21,15 @@ extern "C" {
  * Private: lets faults of the copy end it, whatever handlers the program has,
  * without a core file; and the end of the process, too.
  */
-static inline void wndl_memory_be_copy(void)
+static inline void wndl_memory_be_copy(long parent)
 {
     enum { DIE_WITH_PARENT = 1, DUMPABLE = 4, KILL = 9 };
     static const unsigned char faults[] = {4, 5, 6, 7, 8, 11, 31};
     uint64_t none[8] = {0, 0, 0, 0, 0, 0, 0, 0}; /* the default action */
     unsigned i;
     wndl_memlog_call(SYS_prctl, (long)DIE_WITH_PARENT, (long)KILL, 0L, 0L, 0L);
+    if (wndl_memlog_call(SYS_getppid) != parent)
+        wndl_memlog_call(SYS_exit_group, 0L); /* it has ended before that */
     wndl_memlog_call(SYS_prctl, (long)DUMPABLE, 0L, 0L, 0L, 0L);
     for (i = 0; i < sizeof faults; i++)
         wndl_memlog_call(
@@ -35,13 +37,15 @@ static inline void wndl_memory_be_copy(void)
 }
 
 /* Private: the copy, with `list` held by the thread that was copied. */
-static inline void wndl_memory_run_copy(struct wndl_memory_sink *sink)
+static inline void wndl_memory_run_copy(
+    struct wndl_memory_sink *sink, long parent)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
     struct wndl_memory_state *state = &wndl_memory_state;
-    wndl_memory_be_copy();
+    wndl_memory_be_copy(parent);
     memcpy(&state->list, &fresh, sizeof fresh);
     memcpy(&state->run, &fresh, sizeof fresh);
+    (void)pthread_mutex_trylock(&state->run); /* a run is on, as there */
     state->turn++;
     state->run_thread = wndl_memory_thread();
     wndl_memory_run(sink, WNDL_MEMORY_ANY_THREAD);
@@ -73,6 +77,7 @@ static inline void wndl_memory_answer_in_copy(int fd, int is_first)
 {
     struct wndl_memory_state *state = &wndl_memory_state;
     struct wndl_memory_sink sink;
+    const long self = wndl_memlog_call(SYS_getpid);
     long copy;
     wndl_memory_begin(&sink, fd, 1);
     if (is_first)
@@ -81,7 +86,7 @@ static inline void wndl_memory_answer_in_copy(int fd, int is_first)
     pthread_mutex_lock(&state->list);
     copy = wndl_memlog_call(SYS_clone, 0L, 0L, 0L, 0L, 0L);
     if (copy == 0)
-        wndl_memory_run_copy(&sink);
+        wndl_memory_run_copy(&sink, self);
     pthread_mutex_unlock(&state->list);
     if (copy > 0) {
         wndl_memory_await_copy(copy, fd);

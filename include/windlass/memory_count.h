@@ -19,7 +19,10 @@
  * library, and the library none of others. A reporter that measures is better
  * wherever it can reach the blocks. Blocks of C++'s operator new are not
  * counted, nor calls by a pointer to malloc or free that the library hands on,
- * and no source may have a member or variable of these names that is called.
+ * and no source may have a member or variable of these names that is called,
+ * nor call them as std::malloc. Blocks that asprintf(), getline(), realpath(),
+ * getcwd() and the like allocate are not counted, but their free() is: with
+ * them the counter is too low.
  */
 #ifndef WINDLASS_MEMORY_COUNT_H
 #define WINDLASS_MEMORY_COUNT_H
@@ -28,7 +31,19 @@
 #error "define WNDL_MEMORY_COUNT as the name of a struct wndl_memory_counter"
 #endif
 
-/* All that declares the functions comes before their names change. */
+/* The declarations come before the names change. */
+#ifdef __cplusplus
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#endif
+#include <malloc.h>
+#ifdef __has_include
+#if __has_include(<mm_malloc.h>)
+#include <mm_malloc.h>
+#endif
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

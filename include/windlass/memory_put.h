@@ -36,14 +36,15 @@ struct wndl_memory_sink {
     char buffer[2048];
 };
 
-/* Private: writes what has been collected. */
+/* Private: writes what has been collected. No thread is cancelled in it. */
 static inline void wndl_memory_flush(struct wndl_memory_sink *sink)
 {
     const char *from = sink->buffer;
     while (sink->used > 0 && sink->error == 0) {
         const long done =
             sink->is_asked
-                ? (long)send(sink->fd, from, sink->used, MSG_NOSIGNAL)
+                ? wndl_memlog_call(SYS_sendto, (long)sink->fd, from, sink->used,
+                      (long)MSG_NOSIGNAL, (void *)0, 0L)
                 : wndl_memlog_call(SYS_write, (long)sink->fd, from, sink->used);
         if (done > 0) {
             from += done;

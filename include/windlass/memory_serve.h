@@ -84,6 +84,8 @@ static inline void wndl_memory_answer(int fd, int is_first, uint64_t ms)
     pthread_mutex_unlock(&state->run);
 }
 
+static inline void wndl_memory_poll_now(void);
+
 /* Private: windlass/memory.h has its contract. */
 static inline int wndl_memory_write_all(int fd)
 {
@@ -94,10 +96,14 @@ static inline int wndl_memory_write_all(int fd)
     const uint64_t end = wndl_memory_after(PATIENCE);
     while (pthread_mutex_trylock(&state->run) != 0) {
         if (__atomic_load_n(&state->run_thread, __ATOMIC_RELAXED) ==
-            wndl_memory_thread())
+                wndl_memory_thread() ||
+            (__atomic_load_n(&state->running, __ATOMIC_RELAXED) != NULL &&
+                __atomic_load_n(&state->running_thread, __ATOMIC_RELAXED) ==
+                    wndl_memory_thread()))
             return EDEADLK;
         if (!wndl_memory_is_before(end))
             return EBUSY;
+        wndl_memory_poll_now(); /* who holds it may wait for that */
         wndl_memory_wait(-1, 1);
     }
     wndl_memory_begin_turn();
@@ -224,6 +230,7 @@ static inline void wndl_memory_receive(int fd)
         wndl_memory_answer_in_copy(fd, (wishes & WNDL_MEMORY_BUILT_IN) != 0);
     else
         wndl_memory_answer(fd, (wishes & WNDL_MEMORY_BUILT_IN) != 0, ms);
+    (void)shutdown(fd, SHUT_RDWR); /* a child that was forked has it, too */
     wndl_memlog_call(SYS_close, (long)fd);
 }
 
@@ -258,7 +265,8 @@ static inline void *wndl_memory_thread_main(void *unused)
         if (wndl_memory_number(state->listener) != state->listener_number &&
             !wndl_memory_listen(state))
             break;
-        fd = wndl_memory_accept(state->listener, NULL, NULL, SOCK_CLOEXEC);
+        fd = wndl_memory_move_up(
+            wndl_memory_accept(state->listener, NULL, NULL, SOCK_CLOEXEC));
         if (fd >= 0)
             wndl_memory_receive(fd);
         else if (errno != EINTR && errno != ECONNABORTED)
@@ -279,6 +287,9 @@ static inline void wndl_memory_mask(uint64_t *old)
     unsigned i;
     for (i = 0; i < sizeof open; i++)
         mask &= ~(UINT64_C(1) << (open[i] - 1));
+#ifndef __GLIBC__
+    mask &= ~(UINT64_C(1) << 33); /* musl's, for setuid() of all threads */
+#endif
     wndl_memlog_call(SYS_rt_sigprocmask, (long)SET_MASK, &mask, old, 8L);
 }
 
@@ -302,19 +313,11 @@ static inline int wndl_memory_make_thread(void)
     return is_made;
 }
 
-/* Private: around fork(). */
-static inline void wndl_memory_before_fork(void)
-{
-    pthread_mutex_lock(&wndl_memory_state.list);
-}
-
-/* Private. */
-static inline void wndl_memory_after_fork(void)
-{
-    pthread_mutex_unlock(&wndl_memory_state.list);
-}
-
-/* Private: the child has neither the thread nor a run. */
+/*
+ * Private: the child has neither the thread nor a run. No lock is taken for
+ * fork(), which would invert the order of the program's own: the list is valid
+ * after each store.
+ */
 static inline void wndl_memory_in_child(void)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
@@ -340,14 +343,12 @@ static inline void wndl_memory_start_thread(struct wndl_memory_state *state)
     if (wish != NULL && strcmp(wish, "off") == 0)
         return;
     if (!state->is_watched) {
-        if (pthread_atfork(wndl_memory_before_fork, wndl_memory_after_fork,
-                wndl_memory_in_child) != 0)
+        if (pthread_atfork(NULL, NULL, wndl_memory_in_child) != 0)
             return;
         state->is_watched = 1;
     }
     if (!wndl_memory_listen(state))
         return;
-    wndl_memory_stay(); /* until the thread has said so itself */
     if (wndl_memory_make_thread()) {
         state->served = 1;
         return;
@@ -361,6 +362,9 @@ static inline int wndl_memory_serve(void)
     struct wndl_memory_state *state = &wndl_memory_state;
     const int kept = errno;
     int is_served;
+    /* Until the thread has said so itself. The loader's lock comes first. */
+    if (__atomic_load_n(&state->served, __ATOMIC_RELAXED) == 0)
+        wndl_memory_stay();
     pthread_mutex_lock(&state->list);
     if (__atomic_load_n(&state->wanted, __ATOMIC_RELAXED) == WNDL_MEMORY_FORKED)
         __atomic_store_n(&state->wanted, WNDL_MEMORY_NOBODY, __ATOMIC_RELAXED);

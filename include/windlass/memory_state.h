@@ -108,7 +108,7 @@ static inline void wndl_memory_link(struct wndl_memory_reporter *reporter,
         reporter->linked.call = call;
         reporter->linked.turn = state->turn;
         reporter->linked.is_registered = 1;
-        *at = reporter;
+        __atomic_store_n(at, reporter, __ATOMIC_RELEASE); /* fork() sees it */
     }
     pthread_mutex_unlock(&state->list);
 }
@@ -193,9 +193,10 @@ static inline int wndl_memory_take(
     if (at != NULL) {
         at->linked.turn = state->turn;
         *taken = *at;
-        state->running_thread = wndl_memory_thread();
+        __atomic_store_n(
+            &state->running_thread, wndl_memory_thread(), __ATOMIC_RELAXED);
     }
-    state->running = at;
+    __atomic_store_n(&state->running, at, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&state->list);
     return at != NULL;
 }
@@ -236,7 +237,8 @@ static inline void wndl_memory_begin_turn(void)
     struct wndl_memory_state *state = &wndl_memory_state;
     pthread_mutex_lock(&state->list);
     state->turn++;
-    state->run_thread = wndl_memory_thread();
+    __atomic_store_n(
+        &state->run_thread, wndl_memory_thread(), __ATOMIC_RELAXED);
     pthread_mutex_unlock(&state->list);
 }
 

@@ -20,7 +20,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { NAMES = 8, WINDOW = 64 << 10 };
+enum { NAMES = 8, WINDOW = 64 << 10, MOST_BYTES = 256 << 20, LONGEST_S = 3600 };
 
 /* Wishes of a question. */
 enum { BUILT_IN = 1, IN_COPY = 2 };
@@ -35,6 +35,7 @@ struct talk {
     unsigned answers;
     uint64_t received; /* bytes of this answer */
     bool is_late, in_copy;
+    bool is_busy; /* its queue was full */
     uint8_t window[WINDOW];
 };
 
@@ -120,6 +121,8 @@ static enum wndl_status receive(
         t->is_late = true;
         return wndl_fail(err, WNDL_LIMIT, "the time is over");
     }
+    if (t->received > MOST_BYTES)
+        return wndl_fail(err, WNDL_LIMIT, "more than 256 MiB of reports");
     const ssize_t got = recv(t->fd, t->window, sizeof t->window, 0);
     if (got < 0 && errno != ECONNRESET)
         return wndl_fail_errno(err, errno, "cannot receive");
@@ -129,11 +132,12 @@ static enum wndl_status receive(
 }
 
 /* Connects to one of the names; -1 if it is not of this process. */
-static int connect_to(const struct talk *t, unsigned long number, unsigned name)
+static int connect_to(struct talk *t, unsigned long number, unsigned name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct ucred peer = {0};
     socklen_t size = sizeof peer;
+    errno = 0;
     const int length = snprintf(address.sun_path + 1,
         sizeof address.sun_path - 1, "windlass-memory.%lu.%u", number, name);
     const int fd = open_socket(t->pid);
@@ -146,6 +150,7 @@ static int connect_to(const struct talk *t, unsigned long number, unsigned name)
         getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
         peer.pid == t->pid)
         return fd;
+    t->is_busy |= errno == EAGAIN;
     close(fd);
     return -1;
 }
@@ -204,10 +209,14 @@ static bool hear_answer(struct talk *t)
     return false;
 }
 
-static void say_nobody(pid_t pid)
+static void say_nobody(pid_t pid, bool is_busy)
 {
     if (!is_there(pid))
         wndl_cli_error("there is no process %d", (int)pid);
+    else if (is_busy)
+        wndl_cli_error("process %d is busy: a reporter of an earlier question "
+                       "still runs",
+            (int)pid);
     else if (!is_in_our_network(pid))
         wndl_cli_error("process %d is in another network namespace, or has no "
                        "memory reports: try as root",
@@ -231,9 +240,11 @@ bool wndl_memory_ask(struct wndl_memory_reports *reports, pid_t pid,
     }
     t->reports = reports;
     t->pid = pid;
+    timeout = timeout > LONGEST_S ? LONGEST_S : timeout;
     t->timeout = timeout;
     t->end = wndl_clock_monotonic_ns() + (uint64_t)(timeout * 1e9);
     t->answers = 0;
+    t->is_busy = false;
     t->is_late = false;
     t->in_copy = in_copy;
     for (unsigned name = 0; name < NAMES && fine; name++) {
@@ -245,7 +256,7 @@ bool wndl_memory_ask(struct wndl_memory_reports *reports, pid_t pid,
         close(t->fd);
     }
     if (t->answers == 0)
-        say_nobody(pid);
+        say_nobody(pid, t->is_busy);
     fine = fine && t->answers != 0;
     free(t);
     return fine;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/memory/show.h"
 
+#include "base/utf8.h"
 #include "cli/core/command.h"
 #include "cli/core/terminal.h"
 #include "in/memory_reports.h"
@@ -85,8 +86,9 @@ static bool put_flat(struct shown *s, struct wndl_buf *out, bool verbose)
         return false;
     for (size_t i = 0; i < s->count && s->count > 1; i++) {
         const struct wndl_bytes name = name_of(s, s->processes[i]);
-        wndl_buf_printf(out, "column %zu: %.*s\n", i + 1, (int)name.size,
-            (const char *)name.data);
+        wndl_buf_printf(out, "column %zu: ", i + 1);
+        wndl_utf8_plain(out, name);
+        wndl_buf_byte(out, '\n');
     }
     if (s->count > 1)
         wndl_buf_printf(out, "column %zu: their sum\n\n", s->count + 1);

@@ -124,7 +124,7 @@ ask --flat "$pid"
 grep -q ' 1  main thread$' out || fail "not on the thread that polls"
 stop
 start ./program not
-ask_in_vain --timeout 2 --flat "$pid"
+ask_in_vain --timeout 6 --flat "$pid"
 grep -q "'polled' knows is missing: the program did not call" err ||
     fail "not polled, and not said"
 grep -q ' explicit/table/blocks$' out || fail "the rest is not there"
