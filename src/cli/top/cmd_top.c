@@ -75,8 +75,8 @@ struct top {
     char filter[WNDL_TOP_FILTER_SIZE];
     char note[WNDL_TOP_LINE_SIZE];
     size_t first, marked; /* lines */
-    uint64_t refreshes;
-    bool is_frozen, is_over, has_ended;
+    uint64_t refreshes, copies;
+    bool is_frozen, is_over, has_ended, is_written;
     int signals;
 };
 
@@ -135,12 +135,58 @@ static bool show(struct top *top)
     return made;
 }
 
+/* ---- a refresh */
+
+/* Functions get new numbers with each naming: the name and module stay. */
+struct expanded {
+    char name[256];
+    uint32_t module;
+};
+
+static void name_of(
+    const struct wndl_symbolized *s, uint32_t function, struct expanded *e)
+{
+    const struct wndl_function *f = wndl_vec_at(&s->functions, function);
+    const struct wndl_bytes name = wndl_intern_get(&s->strings, f->name);
+    snprintf(e->name, sizeof e->name, "%.*s", (int)name.size,
+        (const char *)name.data);
+    e->module = f->module;
+}
+
+static uint32_t find_function(
+    const struct wndl_symbolized *s, const struct expanded *wanted)
+{
+    struct expanded e;
+    for (uint32_t i = 0; i < s->functions.len; i++) {
+        name_of(s, i, &e);
+        if (e.module == wanted->module && strcmp(e.name, wanted->name) == 0)
+            return i;
+    }
+    return WNDL_NO_INDEX;
+}
+
+static enum wndl_status read_top(struct top *top, struct wndl_error *err)
+{
+    const uint64_t named_at = top->live.named_at;
+    const bool is_expanded = top->view.expanded != WNDL_NO_INDEX;
+    struct expanded e;
+    if (is_expanded)
+        name_of(&top->live.symbolized, top->view.expanded, &e);
+    const enum wndl_status status =
+        wndl_top_live_read(&top->live, top->recorder.path, top->has_ended, err);
+    if (is_expanded && status == WNDL_OK && top->live.named_at != named_at)
+        top->view.expanded = find_function(&top->live.symbolized, &e);
+    return status;
+}
+
 static enum wndl_status refresh_top(struct top *top, struct wndl_error *err)
 {
     top->has_ended = wndl_top_recorder_ended(&top->recorder);
-    enum wndl_status status =
-        wndl_top_live_read(&top->live, top->recorder.path, top->has_ended, err);
+    enum wndl_status status = read_top(top, err);
     top->refreshes++;
+    /* Its words matter only if it cannot record; COMMAND's are among them. */
+    if (top->live.profile.threads.len != 0)
+        wndl_top_recorder_forget_words(&top->recorder);
     if (status == WNDL_OK && !show(top))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     return status;
@@ -168,8 +214,8 @@ static void write_copy(struct top *top)
     struct wndl_error err = {0};
     char name[64], text[128];
     snprintf(name, sizeof name, "windlass-top.%d-%llu.wndl", (int)getpid(),
-        (unsigned long long)top->refreshes);
-    if (wndl_top_recorder_copy(&top->recorder, name, &err) == WNDL_OK)
+        (unsigned long long)++top->copies);
+    if (wndl_top_recorder_copy(&top->recorder, name, false, &err) == WNDL_OK)
         snprintf(top->note, sizeof top->note, "wrote %s", name);
     else
         snprintf(top->note, sizeof top->note, "%s",
@@ -265,7 +311,8 @@ static bool is_done(const struct top *top)
 {
     return top->is_over ||
            (top->o->count != 0 && top->refreshes >= top->o->count) ||
-           (top->screen == NULL && top->has_ended);
+           (top->has_ended && (top->screen == NULL || top->o->count != 0 ||
+                                  top->live.profile.threads.len == 0));
 }
 
 static enum wndl_status run_loop(struct top *top, struct wndl_error *err)
@@ -288,6 +335,8 @@ static int await_signals(void)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
+    sigaddset(&signals, SIGQUIT);
+    sigaddset(&signals, SIGPIPE);
     if (sigprocmask(SIG_BLOCK, &signals, NULL) != 0)
         return -1;
     return signalfd(-1, &signals, SFD_CLOEXEC);
@@ -320,9 +369,10 @@ static int finish(
         wndl_top_recorder_say(&top->recorder);
         return WEXITSTATUS(top->recorder.status);
     }
-    if (top->o->out != NULL &&
-        wndl_top_recorder_copy(&top->recorder, top->o->out, &err) != WNDL_OK)
+    if (top->o->out != NULL && wndl_top_recorder_copy(&top->recorder,
+                                   top->o->out, true, &err) != WNDL_OK)
         return wndl_cli_fail(&err);
+    top->is_written = true;
     if (top->o->out != NULL)
         wndl_cli_note(
             "wrote %s; see: windlass report %s", top->o->out, top->o->out);
@@ -335,7 +385,6 @@ static int show_top(struct top *top)
     enum wndl_status status = WNDL_OK;
     if (!wndl_top_live_init(&top->live, &top->o->symbols))
         status = wndl_fail(&err, WNDL_NOMEM, "out of memory");
-    top->signals = await_signals();
     if (status == WNDL_OK && top->signals < 0)
         status = wndl_fail_errno(&err, errno, "signalfd");
     if (status == WNDL_OK)
@@ -375,10 +424,16 @@ static int run_top(const void *options, struct wndl_operands operands)
                                     : (enum wndl_time)o->time.index,
             .expanded = WNDL_NO_INDEX}};
     top.view.filter = top.filter;
+    if (o->out != NULL && wndl_top_recorder_reserve(o->out, &err) != WNDL_OK)
+        return wndl_cli_fail(&err);
+    /* No signal may end us once there is a recorder. */
+    top.signals = await_signals();
     int exit_code =
         wndl_top_recorder_start(&top.recorder, &request, &err) == WNDL_OK
             ? show_top(&top)
             : wndl_cli_fail(&err);
+    if (o->out != NULL && !top.is_written)
+        (void)unlink(o->out);
     wndl_top_recorder_remove(&top.recorder);
     return exit_code;
 }

@@ -89,12 +89,19 @@ static bool sum_blocks(struct wndl_top_live *live)
     return true;
 }
 
-/* The last snapshot of a heap is what counts. */
+/* The last snapshot of a heap is what counts, once all of it has been read. */
 static bool sum_heaps(struct wndl_top_live *live)
 {
     const struct wndl_heap_choice choice = {.set = WNDL_HEAP_SET_LIVE};
-    return live->profile.heaps.len == 0 ||
+    return live->follower.reader.counting != WNDL_NO_INDEX ||
            wndl_heap_as_spans(&live->profile, &choice);
+}
+
+static bool sum_all(struct wndl_top_live *live)
+{
+    if (live->profile.heaps.len != 0)
+        return sum_heaps(live);
+    return sum_samples(live) && sum_blocks(live);
 }
 
 /* ---- names */
@@ -129,6 +136,7 @@ static enum wndl_status find_names(
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     enum wndl_status status =
         wndl_symbolize_profile(&live->symbolized, &live->sources, NULL, err);
+    live->named_frames = live->profile.frames.len;
     live->named_at = now;
     live->naming = wndl_clock_monotonic_ns() - now;
     return status;
@@ -139,7 +147,7 @@ static enum wndl_status name_frames(
 {
     uint64_t now = wndl_clock_monotonic_ns();
     size_t frames = live->profile.frames.len;
-    bool is_new = !live->is_named || frames != live->symbolized.spans.len;
+    bool is_new = !live->is_named || frames != live->named_frames;
     if (live->is_named && !is_new && !at_once)
         return WNDL_OK;
     if (at_once || !is_too_soon(live, now))
@@ -161,7 +169,7 @@ enum wndl_status wndl_top_live_read(struct wndl_top_live *live,
         if (status != WNDL_OK)
             return status;
     }
-    if (!sum_samples(live) || !sum_blocks(live) || !sum_heaps(live))
+    if (!sum_all(live))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     return name_frames(live, at_once, err);
 }
@@ -202,6 +210,24 @@ static uint32_t caller_after(
     return span->count == 0 ? WNDL_NO_INDEX : function_at(live, span, 0);
 }
 
+/* Whether the same call is nearer the root of the node's stack. */
+static bool is_repeated(
+    const struct calls *calls, uint32_t node, uint32_t caller)
+{
+    const struct wndl_top_live *live = calls->live;
+    const struct wndl_node *at = wndl_vec_at(&live->profile.nodes, node);
+    for (uint32_t n = at->parent; n != 0; n = at->parent) {
+        const struct wndl_span *span = span_of(live, n);
+        at = wndl_vec_at(&live->profile.nodes, n);
+        for (uint32_t i = 0; i < span->count; i++) {
+            if (function_at(live, span, i) == calls->function &&
+                caller_after(live, n, i) == caller)
+                return true;
+        }
+    }
+    return false;
+}
+
 static bool add_node(struct calls *calls, uint32_t node)
 {
     const struct wndl_span *span = span_of(calls->live, node);
@@ -209,7 +235,8 @@ static bool add_node(struct calls *calls, uint32_t node)
         if (function_at(calls->live, span, i) != calls->function)
             continue;
         uint32_t caller = caller_after(calls->live, node, i);
-        if (caller == WNDL_NO_INDEX || caller == calls->function)
+        if (caller == WNDL_NO_INDEX || caller == calls->function ||
+            is_repeated(calls, node, caller))
             continue;
         uint64_t *sum = wndl_map_put(&calls->by_caller, (uint64_t)caller + 1);
         if (sum == NULL)

@@ -26,6 +26,7 @@ struct wndl_top_live {
     size_t sample_count, block_count; /* that are summed */
     uint64_t started, named_at;       /* monotonic, ns */
     uint64_t naming;                  /* ns that names took the last time */
+    size_t named_frames;              /* that were looked up then */
     int fd;                           /* of the file; -1: not there yet */
 };
 

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,6 +105,7 @@ enum wndl_status wndl_top_recorder_start(struct wndl_top_recorder *r,
     const struct wndl_top_request *request, struct wndl_error *err)
 {
     *r = (struct wndl_top_recorder){0};
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
     enum wndl_status status = make_folder(r, err);
     if (status != WNDL_OK)
         return status;
@@ -118,33 +121,73 @@ enum wndl_status wndl_top_recorder_start(struct wndl_top_recorder *r,
         int number = spawn(r, (char *const *)words.data);
         if (number != 0)
             status = wndl_fail_errno(err, number, "cannot start the recorder");
+        r->group = r->pid;
     }
     wndl_arena_free(&arena);
     return status;
 }
 
-bool wndl_top_recorder_ended(struct wndl_top_recorder *r)
+static bool runs_our_program(pid_t pid)
 {
-    if (r->pid != 0 && waitpid(r->pid, &r->status, WNOHANG) == r->pid)
-        r->pid = 0;
-    return r->pid == 0;
+    char path[32];
+    struct stat ours, its;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    return stat("/proc/self/exe", &ours) == 0 && stat(path, &its) == 0 &&
+           ours.st_dev == its.st_dev && ours.st_ino == its.st_ino;
 }
 
-/* It passes the first signal on to its command. */
+/*
+ * Where processes outlive COMMAND, the recorder leaves them to another process,
+ * which becomes our child when the recorder ends. 0: there is none.
+ */
+static pid_t find_successor(void)
+{
+    char path[64];
+    int pid;
+    pid_t found = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *children = fopen(path, "re");
+    while (children != NULL && found == 0 && fscanf(children, "%d", &pid) == 1)
+        found = runs_our_program(pid) ? pid : 0;
+    if (children != NULL)
+        (void)fclose(children);
+    return found;
+}
+
+bool wndl_top_recorder_ended(struct wndl_top_recorder *r)
+{
+    pid_t ended;
+    int status;
+    while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (ended != r->pid)
+            continue;
+        r->status = status;
+        r->pid = 0;
+    }
+    return r->pid == 0 && find_successor() == 0;
+}
+
+/* It passes the first signal on to its command, which is in its group. */
 void wndl_top_recorder_stop(struct wndl_top_recorder *r)
 {
     static const struct timespec step = {.tv_nsec = 20000000};
     enum { STEPS = 250, AGAIN = 100 };
     for (int i = 0; i < STEPS && !wndl_top_recorder_ended(r); i++) {
-        if (i % AGAIN == 0)
-            (void)kill(r->pid, SIGTERM);
+        const pid_t recorder = r->pid != 0 ? r->pid : find_successor();
+        if (i % AGAIN == 0 && recorder > 0)
+            (void)kill(recorder, SIGTERM);
         nanosleep(&step, NULL);
     }
     if (r->pid == 0)
         return;
-    (void)kill(r->pid, SIGKILL);
+    (void)kill(-r->group, SIGKILL);
     (void)waitpid(r->pid, &r->status, 0);
     r->pid = 0;
+}
+
+void wndl_top_recorder_forget_words(const struct wndl_top_recorder *r)
+{
+    (void)!truncate(r->said, 0);
 }
 
 static bool copy_bytes(int from, int to)
@@ -162,13 +205,26 @@ static bool copy_bytes(int from, int to)
     return size == 0;
 }
 
-enum wndl_status wndl_top_recorder_copy(
-    const struct wndl_top_recorder *r, const char *to, struct wndl_error *err)
+enum wndl_status wndl_top_recorder_reserve(
+    const char *to, struct wndl_error *err)
+{
+    int into = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (into >= 0) {
+        close(into);
+        return WNDL_OK;
+    }
+    wndl_error_set_file(err, to);
+    return wndl_fail_errno(err, errno, "cannot write");
+}
+
+enum wndl_status wndl_top_recorder_copy(const struct wndl_top_recorder *r,
+    const char *to, bool is_reserved, struct wndl_error *err)
 {
     int from = open(r->path, O_RDONLY | O_CLOEXEC);
     if (from < 0)
         return wndl_fail(err, WNDL_NOT_FOUND, "nothing is recorded yet");
-    int into = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int into = open(
+        to, O_WRONLY | O_CREAT | O_CLOEXEC | (is_reserved ? 0 : O_EXCL), 0600);
     bool copied = into >= 0 && copy_bytes(from, into);
     int number = errno;
     if (into >= 0)

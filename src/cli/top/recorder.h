@@ -13,7 +13,8 @@
 enum { WNDL_TOP_PATH_SIZE = 128 };
 
 struct wndl_top_recorder {
-    pid_t pid; /* 0: it has ended */
+    pid_t pid;   /* 0: it has ended */
+    pid_t group; /* of processes: its own and COMMAND's */
     int status;
     char folder[WNDL_TOP_PATH_SIZE]; /* of ours, with the two below */
     char path[WNDL_TOP_PATH_SIZE];   /* of the recording */
@@ -35,12 +36,22 @@ enum wndl_status wndl_top_recorder_start(struct wndl_top_recorder *r,
 /* Whether it has ended; then the recording is whole. */
 bool wndl_top_recorder_ended(struct wndl_top_recorder *r);
 
+/* Drops what it has said so far. */
+void wndl_top_recorder_forget_words(const struct wndl_top_recorder *r);
+
 /* Ends it, and its command. */
 void wndl_top_recorder_stop(struct wndl_top_recorder *r);
 
-/* Writes a copy of the recording so far to `to`. */
-enum wndl_status wndl_top_recorder_copy(const struct wndl_top_recorder *r,
+/* Makes a file for a copy. The error says if one is there already. */
+enum wndl_status wndl_top_recorder_reserve(
     const char *to, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * Writes a copy of the recording so far to `to`, a new file unless it has been
+ * reserved.
+ */
+enum wndl_status wndl_top_recorder_copy(const struct wndl_top_recorder *r,
+    const char *to, bool is_reserved, struct wndl_error *err) WNDL_MUST_USE;
 
 /* Prints on standard error what it said. */
 void wndl_top_recorder_say(const struct wndl_top_recorder *r);
