@@ -2,6 +2,7 @@
 // Call graph: the functions that cost most, with the calls between them, in
 // layers: a caller is above what it calls, where calls go round apart.
 
+import { isRepeated } from "./calls";
 import { type Order, shareOf } from "./totals";
 import { findNested } from "./tree";
 
@@ -63,7 +64,7 @@ function callsBetween(order: Order, index: Map<number, number>): GraphEdge[] {
     const to = index.get(tree.key[n]);
     if (share <= 0 || to === undefined || tree.parent[n] === 0) continue;
     const from = index.get(tree.key[tree.parent[n]]);
-    if (from === undefined || from === to) continue;
+    if (from === undefined || from === to || isRepeated(tree, n)) continue;
     const key = `${from} ${to}`;
     const edge = edges.get(key);
     if (edge) edge.share += share;

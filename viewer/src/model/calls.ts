@@ -37,7 +37,7 @@ class Sums {
 }
 
 // Whether a call of the same two is above the one at `node`.
-function isRepeated(tree: Tree, node: number): boolean {
+export function isRepeated(tree: Tree, node: number): boolean {
   const { parent, key } = tree;
   const [caller, callee] = [key[parent[node]], key[node]];
   for (let n = parent[node]; n > 0 && parent[n] > 0; n = parent[n])

@@ -156,6 +156,10 @@ function isNumber(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 
+function isIndex(value: unknown): value is number {
+  return isNumber(value) && Number.isInteger(value);
+}
+
 function isFit(key: keyof State, value: unknown): boolean {
   const known = words[key];
   if (known) return known.includes(value as string);
@@ -169,14 +173,14 @@ function isFit(key: keyof State, value: unknown): boolean {
       return typeof value === "string";
     case "zoom":
     case "at":
-      return isNumber(value);
+      return isIndex(value);
     case "merged":
     case "dropped":
     case "leaves":
     case "toggled":
-      return Array.isArray(value) && value.every(isNumber);
+      return Array.isArray(value) && value.every(isIndex);
     case "threads":
-      return value === null || (Array.isArray(value) && value.every(isNumber));
+      return value === null || (Array.isArray(value) && value.every(isIndex));
     case "range":
     case "shown":
       return (
@@ -187,7 +191,7 @@ function isFit(key: keyof State, value: unknown): boolean {
           value[0] < value[1])
       );
     default:
-      return value === null || isNumber(value);
+      return value === null || isIndex(value);
   }
 }
 

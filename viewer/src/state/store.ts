@@ -22,7 +22,9 @@ export class Store {
     this.state = fromHash(location.hash.slice(1), base);
     addEventListener("hashchange", () => {
       if (location.hash.slice(1) === toHash(this.state, base)) return;
+      const before = this.state;
       this.state = fromHash(location.hash.slice(1), base);
+      this.remember(before);
       this.tell();
     });
     addEventListener("pagehide", () => this.write());

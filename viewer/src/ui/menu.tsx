@@ -61,7 +61,8 @@ export function Menu(props: MenuProps): JSX.Element {
     addEventListener("pointerdown", onDown);
     return () => {
       removeEventListener("pointerdown", onDown);
-      if (before instanceof HTMLElement) before.focus();
+      if (before instanceof HTMLElement || before instanceof SVGElement)
+        before.focus();
     };
   }, []);
   const onKeyDown = (event: KeyboardEvent) => {

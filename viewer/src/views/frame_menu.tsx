@@ -10,6 +10,7 @@ import { useAnalysis } from "../state/analysis";
 import { useStore, useUndo } from "../state/store";
 import { copyText } from "../ui/copy";
 import { Menu, type MenuItem } from "../ui/menu";
+import { unfocused } from "./stack_bar";
 
 export interface FrameTarget {
   x: number; // px in the window
@@ -121,7 +122,10 @@ function useItems(target: FrameTarget | null): MenuItem[] {
     run: () => void copyText(link()),
   });
   if (can) items.push({ text: "Undo", run: undo });
-  items.push({ text: "Show all stacks as they are", run: () => set(unchanged) });
+  items.push({
+    text: "Show all stacks as they are",
+    run: () => set({ ...unfocused(state), ...unchanged }),
+  });
   return items;
 }
 

@@ -95,8 +95,10 @@ export function Marks(): JSX.Element {
   useFound(found ? found.length : null, (i) => setAt(found![i]));
   const active = Math.min(at, marks.length - 1);
 
-  const choose = (index: number, lead: number) =>
-    set({ range: rangeOf(profile, marks[index], lead) });
+  const choose = (index: number, lead: number) => {
+    if (marks[index])
+      set({ range: rangeOf(profile, marks[index], lead) });
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (!isPlain(event) || !marks.length) return;
     const to = rowAfterKey(event.key, active, marks.length);
@@ -156,10 +158,18 @@ export function Marks(): JSX.Element {
         onKeyDown={onKeyDown}
       />
       <p class="detail actions">
-        <button type="button" onClick={() => choose(active, 0)}>
+        <button
+          type="button"
+          disabled={!marks.length}
+          onClick={() => choose(active, 0)}
+        >
           Choose its time
         </button>
-        <button type="button" onClick={() => choose(active, before)}>
+        <button
+          type="button"
+          disabled={!marks.length}
+          onClick={() => choose(active, before)}
+        >
           Choose the 40 ms before it
         </button>
         <span>

@@ -220,7 +220,7 @@ export function Quality(): JSX.Element {
       : null;
     for (const cell of found ?? []) cell.classList.add("found");
     setCells(found);
-  }, [state.search]);
+  }, [state.search, state.weight, state.threads, state.range]);
   useFound(cells ? cells.length : null, (at) =>
     cells![at].scrollIntoView({ block: "nearest" }),
   );

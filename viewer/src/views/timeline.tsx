@@ -294,7 +294,8 @@ export function Timeline(): JSX.Element {
     () => laneRows(profile, state.toggled),
     [profile, state.toggled],
   );
-  const [active, setActive] = useState(0);
+  const [at, setActive] = useState(0);
+  const active = Math.min(at, rows.length - 1);
   const { isChosen, choose } = useChosen(rows);
   const drag = useDrag(width);
   const { text, hover } = useHover();
