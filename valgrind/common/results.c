@@ -94,9 +94,10 @@ static void rename_part(
 void results_write(const struct results *results, Bool is_running)
 {
     HChar *name = VG_(expand_file_name)(results->option, results->name);
-    SizeT room = VG_(strlen)(name) + sizeof ".part";
+    SizeT room = VG_(strlen)(name) + sizeof ".2147483647.part";
     HChar *part = VG_(malloc)("results.name", room);
-    VG_(snprintf)(part, (Int)room, "%s.part", name);
+    /* Processes of one name write at the same time. */
+    VG_(snprintf)(part, (Int)room, "%s.%d.part", name, VG_(getpid)());
     results_file =
         VG_(fopen)(part, VKI_O_CREAT | VKI_O_TRUNC | VKI_O_WRONLY, 0600);
     if (results_file == NULL) {

@@ -153,8 +153,10 @@ static bool take_file(struct work *w, struct wndl_vec *sources,
     struct wndl_file file;
     if (path == NULL)
         return false;
-    bool fits =
-        path == named ? is_as_it_was(w, candidate, path) : is_readable(path);
+    /* A recording is a stranger's: it must not lead out of a mapped folder. */
+    bool fits = path == named
+                    ? is_as_it_was(w, candidate, path)
+                    : is_readable(path) && strstr(path, "/../") == NULL;
     if (!is_source_name(path) || !fits ||
         wndl_file_open(path, &file, NULL) != WNDL_OK)
         return true;

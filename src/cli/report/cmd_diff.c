@@ -109,7 +109,7 @@ static int diff_memory(const struct wndl_diff_options *o,
     const struct wndl_memory_show how = {.paged = !o->no_pager};
     if (o->json || wants_table(o) || o->time != 0 || o->of_heap ||
         o->rows != 0 || wndl_heap_set_given(&heap->of) ||
-        heap->filters.count != 0) {
+        heap->filters.count != 0 || o->later_snapshot != 0) {
         wndl_cli_error("%s is a memory report: only --no-pager applies; see "
                        "'windlass diff --help'",
             earlier->name);
@@ -121,7 +121,7 @@ static int diff_memory(const struct wndl_diff_options *o,
 static int diff_dmd(const struct wndl_diff_options *o,
     const struct wndl_input *earlier, const struct wndl_input *later)
 {
-    if (o->json || wants_table(o) || o->time != 0) {
+    if (o->json || wants_table(o) || o->time != 0 || o->later_snapshot != 0) {
         wndl_cli_error("%s is a DMD file: --json, --by and the like are for "
                        "recordings; see 'windlass diff --help'",
             earlier->name);

@@ -12,6 +12,7 @@ struct controls {
     struct wndl_bytes text;
     bool json;
     size_t unended;
+    size_t esc; /* where the next ESC is that has been searched for */
 };
 
 /* The next "\\u001" of [from, from + left), or NULL. memmem would take twice as
@@ -138,19 +139,18 @@ static size_t size_of_control(struct controls *c, size_t at)
 }
 
 /* The next place from `at` on where a sequence may begin. */
-static size_t next_place(const struct controls *c, size_t at)
+static size_t next_place(struct controls *c, size_t at)
 {
     size_t left = c->text.size - at;
     const uint8_t *from = c->text.data + at;
     if (left == 0 || *from == ESC)
         return at;
-    const uint8_t *found = memchr(from, ESC, left);
-    if (found != NULL)
-        left = (size_t)(found - from);
-    const uint8_t *escaped = c->json ? next_escaped(from, left) : NULL;
-    if (escaped != NULL)
-        return (size_t)(escaped - c->text.data);
-    return found == NULL ? c->text.size : (size_t)(found - c->text.data);
+    if (c->esc <= at) {
+        const uint8_t *found = memchr(from, ESC, left);
+        c->esc = found == NULL ? c->text.size : (size_t)(found - c->text.data);
+    }
+    const uint8_t *escaped = c->json ? next_escaped(from, c->esc - at) : NULL;
+    return escaped != NULL ? (size_t)(escaped - c->text.data) : c->esc;
 }
 
 static bool add_cut(struct wndl_vec *cuts, size_t at, size_t removed)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "out/vm/mvp_text.h"
 
+#include "base/utf8.h"
 #include "out/vm/text.h"
 
 #include <inttypes.h>
@@ -103,15 +104,20 @@ static void add_sites(struct wndl_buf *out, const struct wndl_mvp_view *view,
     }
 }
 
+/* Names of a binary may hold any bytes. */
 bool wndl_mvp_text(
     struct wndl_buf *out, const struct wndl_mvp_view *view, size_t max_rows)
 {
-    add_head(out, view);
-    wndl_buf_byte(out, '\n');
-    add_sites(out, view, false, max_rows);
+    struct wndl_buf text;
+    wndl_buf_init(&text, out->mem);
+    add_head(&text, view);
+    wndl_buf_byte(&text, '\n');
+    add_sites(&text, view, false, max_rows);
     if (view->totals.wide_sites != 0) {
-        wndl_buf_text(out, "\nLoads of vectors, whose bits are not known:\n");
-        add_sites(out, view, true, max_rows);
+        wndl_buf_text(&text, "\nLoads of vectors, whose bits are not known:\n");
+        add_sites(&text, view, true, max_rows);
     }
+    wndl_utf8_plain_lines(out, &text);
+    wndl_buf_free(&text);
     return !out->failed;
 }

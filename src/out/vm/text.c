@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "out/vm/text.h"
 
+#include "base/utf8.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -465,7 +467,7 @@ static void add_startup(
     }
 }
 
-bool wndl_vm_text(
+static bool add_all(
     struct wndl_buf *out, const struct wndl_vm_view *view, size_t max_rows)
 {
     const struct wndl_callgraph *g = view->graph;
@@ -488,4 +490,16 @@ bool wndl_vm_text(
     add_time(out, view->vm, view->memory);
     add_startup(out, view->startup);
     return !out->failed;
+}
+
+/* Names of a binary may hold any bytes. */
+bool wndl_vm_text(
+    struct wndl_buf *out, const struct wndl_vm_view *view, size_t max_rows)
+{
+    struct wndl_buf text;
+    wndl_buf_init(&text, out->mem);
+    const bool added = add_all(&text, view, max_rows);
+    wndl_utf8_plain_lines(out, &text);
+    wndl_buf_free(&text);
+    return added && !out->failed;
 }
