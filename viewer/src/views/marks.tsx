@@ -96,7 +96,7 @@ export function Marks(): JSX.Element {
   const active = Math.min(at, marks.length - 1);
 
   const choose = (index: number, lead: number) => {
-    if (marks[index])
+    if (marks[index] !== undefined)
       set({ range: rangeOf(profile, marks[index], lead) });
   };
   const onKeyDown = (event: KeyboardEvent) => {
