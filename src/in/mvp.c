@@ -74,7 +74,8 @@ static void read_load(struct wndl_result_line *line)
     site.first = wndl_result_hex(line);
     site.varying = wndl_result_hex(line);
     site.signs = wndl_result_hex(line);
-    if (!is_value(site.size) ||
+    /* Bits that equal a sign that varies vary, too. */
+    if (!is_value(site.size) || (site.signs & ~site.varying) != 0 ||
         (site.size < 8 &&
             (site.first | site.varying | site.signs) >> 8 * site.size != 0))
         line->bad = true;
