@@ -368,16 +368,31 @@ static void walk_copy(struct wndl_lost *lost, const struct wndl_shm_copy *copy,
         walk->end = WNDL_END_TRUNCATED;
 }
 
-/* Whether the stack has been found. */
-static bool try_one(struct wndl_lost *lost, struct waiting *w)
+/* Whether rules were ordered for code that the walk has come to now. */
+static bool want_more(
+    const struct wndl_lost *lost, const struct wndl_walk *walk)
+{
+    bool ordered = false;
+    for (size_t i = 0; i < walk->count; i++) {
+        const struct wndl_frame *f = &walk->frames[i];
+        ordered |= wndl_offcpu_code_want(&lost->subject.code,
+            lost->shared->binaries, f->address - !f->interrupted);
+    }
+    return ordered;
+}
+
+/* Whether the stack has been found; *waits: it may be with more rules. */
+static bool try_one(struct wndl_lost *lost, struct waiting *w, bool *waits)
 {
     struct wndl_walk walk;
     w->made = lost->shared->binaries->made;
     walk_copy(lost, w->copy, &walk);
     wndl_offcpu_walk_check(lost->shared->binaries, &lost->subject.code, &walk);
     const enum wndl_walk_end end = wndl_walk_sure_end(&walk);
-    if (end != WNDL_END_COMPLETE && end != WNDL_END_TRUNCATED)
+    if (end != WNDL_END_COMPLETE && end != WNDL_END_TRUNCATED) {
+        *waits |= want_more(lost, &walk);
         return false;
+    }
     w->found = wndl_offcpu_walk_node(&lost->subject.code, &lost->subject.tree,
         lost->subject.recording, &walk);
     if (w->found == 0)
@@ -406,15 +421,15 @@ static void add_found(struct wndl_lost *lost, struct waiting *w)
 
 void wndl_lost_try(struct wndl_lost *lost)
 {
-    const bool is_last = wndl_binaries_have_all(lost->shared->binaries);
+    bool waits = !wndl_binaries_have_all(lost->shared->binaries);
     struct waiting **link = &lost->first;
     if (lost->first != NULL)
         (void)wndl_lost_look(lost, false);
     while (*link != NULL) {
         struct waiting *w = *link;
         const bool is_found =
-            w->made != lost->shared->binaries->made && try_one(lost, w);
-        if (!is_found && !is_last) {
+            w->made != lost->shared->binaries->made && try_one(lost, w, &waits);
+        if (!is_found && waits) {
             link = &w->next;
             continue;
         }

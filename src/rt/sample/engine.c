@@ -336,6 +336,16 @@ void wndl_rt_engine_stop(void)
     (void)set_mask(SIG_SETMASK, mask);
 }
 
+/*
+ * A filter may come to all threads at once: their handlers, which make calls,
+ * get a moment to end before it is there.
+ */
+static void let_handlers_end(void)
+{
+    const long moment[2] = {0, 5 * 1000 * 1000}; /* seconds, ns */
+    (void)wndl_raw3(SYS_nanosleep, (long)moment, 0, 0);
+}
+
 void wndl_rt_engine_silence(void)
 {
     bool had_filter = wndl_rt.filtered;
@@ -347,6 +357,8 @@ void wndl_rt_engine_silence(void)
     wndl_rt_timers_drop_all();
     if (wndl_rt.engine == WNDL_ENGINE_PERF && opened_the_event())
         (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
+    if (wndl_rt.engine != WNDL_ENGINE_NONE)
+        let_handlers_end();
 }
 
 /* ---- start */
