@@ -113,6 +113,16 @@ struct wndl_heap_snapshot {
     uint64_t missed[WNDL_HEAP_MISSED_REASONS]; /* blocks at no site */
 };
 
+/* What became of a scan of the heap at the end. */
+enum wndl_scan_end {
+    WNDL_SCAN_NONE, /* not asked for */
+    WNDL_SCAN_DONE,
+    WNDL_SCAN_NOT_MADE, /* the process was killed, or the heap not searched */
+    WNDL_SCAN_TOO_LARGE,
+    WNDL_SCAN_DAMAGED, /* in the file */
+    WNDL_SCAN_ENDS,
+};
+
 struct wndl_process_heap {
     uint32_t process;
     bool cumulative;
@@ -128,6 +138,11 @@ struct wndl_process_heap {
     struct wndl_vec growths;  /* struct wndl_alloc_growth */
     struct wndl_vec wrongs;   /* struct wndl_alloc_wrong */
     struct wndl_vec together; /* struct wndl_alloc_together */
+    /* The last scan, as the file has it; empty: there is none, or it is
+     * damaged. `scan_sites` is the heap's site by the scan's number. */
+    struct wndl_vec scan;       /* uint8_t */
+    struct wndl_vec scan_sites; /* uint32_t */
+    uint8_t scan_end;           /* enum wndl_scan_end */
 };
 
 /*

@@ -200,7 +200,27 @@ enum wndl_heap_flag {
     WNDL_HEAP_CUMULATIVE = 2, /* lifetimes, blocks born and freed together:
                                * all that only freed blocks can show */
     WNDL_HEAP_LEAKS = 4,      /* search for them at the end */
+    WNDL_HEAP_SCAN = 16,      /* write down at the end who points to whom */
 };
+
+/*
+ * The scan at the end of a process, in pages after the tables: this head, and
+ * from the next page on the scan (docs/formats/wndl.md, HSCN).
+ */
+enum wndl_heap_scan_state {
+    WNDL_HEAP_SCAN_NOT_MADE,
+    WNDL_HEAP_SCAN_DONE,
+    WNDL_HEAP_SCAN_TOO_LARGE,
+};
+
+struct wndl_heap_scan {
+    _Atomic uint32_t state; /* enum wndl_heap_scan_state, written last */
+    uint32_t reserved;
+    uint64_t bytes; /* of the scan */
+};
+
+#define WNDL_HEAP_SCAN_MOST                                                    \
+    (UINT64_C(4) << 30) /* bytes, with the head's page */
 
 /* The offsets of the tables after the header, from its first byte. */
 struct wndl_heap_layout {
@@ -229,6 +249,22 @@ static inline struct wndl_heap_layout wndl_heap_layout(uint32_t sites)
              (size_t)WNDL_HEAP_STRIPES *
                  wndl_round_up_page(sites * sizeof(struct wndl_heap_count));
     return l;
+}
+
+/*
+ * Whether there is room for a scan. There is none in an address space that is
+ * limited.
+ */
+static inline bool wndl_heap_has_scan(uint32_t sites, uint32_t flags)
+{
+    return (flags & WNDL_HEAP_SCAN) != 0 && sites == WNDL_HEAP_SITES;
+}
+
+/* The size of all tables; the scan, if any, is at the end of the layout. */
+static inline uint64_t wndl_heap_whole_size(uint32_t sites, uint32_t flags)
+{
+    return wndl_heap_layout(sites).size +
+           (wndl_heap_has_scan(sites, flags) ? WNDL_HEAP_SCAN_MOST : 0);
 }
 
 /*

@@ -230,6 +230,11 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
  * pairs of sites.
  */
 #define WNDL_FIELDS_FINDINGS(F) F(uleb, process)
+#define WNDL_FIELDS_HSCN(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, end)                                                               \
+    F(uleb, position)                                                          \
+    F(str, bytes)
 #define WNDL_FIELDS_LEAKS(F)                                                   \
     F(uleb, site)                                                              \
     F(uleb, definite)                                                          \
@@ -293,7 +298,8 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     R(leaks, LEAKS)                                                            \
     R(growth, GROWTH)                                                          \
     R(wrong, WRONG)                                                            \
-    R(together, TOGETHER)
+    R(together, TOGETHER)                                                      \
+    R(hscn, HSCN)
 
 /* ---- types and functions from the tables */
 

@@ -4,6 +4,8 @@
 #include "wndl/fields.h"
 #include "wndl/reader.h"
 
+#include <string.h>
+
 /* A list of a heap being read. */
 struct list {
     struct wndl_reader *r;
@@ -371,6 +373,50 @@ enum wndl_status wndl_read_htog(struct wndl_reader *r, struct wndl_cursor *c)
         return WNDL_MALFORMED;
     return read_list(
         &list, &list.heap->together, WNDL_LEAST_TOGETHER, read_together);
+}
+
+/* ---- the scan */
+
+static enum wndl_status keep_sites(struct list *list)
+{
+    const struct wndl_vec *sites = &list->of->sites;
+    struct wndl_vec *kept = &list->heap->scan_sites;
+    if (!wndl_vec_reserve(kept, sites->len - kept->len))
+        return WNDL_NOMEM;
+    memcpy(kept->data, sites->data, sites->len * sites->element);
+    kept->len = sites->len;
+    return WNDL_OK;
+}
+
+static enum wndl_status add_bytes(
+    struct wndl_vec *scan, const struct wndl_bytes *bytes)
+{
+    if (!wndl_vec_reserve(scan, bytes->size))
+        return WNDL_NOMEM;
+    memcpy((uint8_t *)scan->data + scan->len, bytes->data, bytes->size);
+    scan->len += bytes->size;
+    return WNDL_OK;
+}
+
+/* Without one of its parts a scan cannot be read. */
+enum wndl_status wndl_read_hscn(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct list list;
+    const struct wndl_fields_hscn hscn = wndl_get_hscn(c);
+    if (!begin_list(&list, r, c, hscn.process))
+        return WNDL_MALFORMED;
+    struct wndl_process_heap *heap = list.heap;
+    if (heap->scan_end == WNDL_SCAN_DAMAGED ||
+        hscn.position != heap->scan.len || hscn.end >= WNDL_SCAN_DAMAGED) {
+        heap->scan_end = WNDL_SCAN_DAMAGED;
+        heap->scan.len = 0;
+        return WNDL_MALFORMED;
+    }
+    heap->scan_end = (uint8_t)hscn.end;
+    if (hscn.bytes.size == 0)
+        return WNDL_OK;
+    enum wndl_status status = keep_sites(&list);
+    return status != WNDL_OK ? status : add_bytes(&heap->scan, &hscn.bytes);
 }
 
 /* ---- the end of the file */

@@ -286,6 +286,21 @@ void wndl_recording_wrongs(struct wndl_recording *r,
     wndl_recording_finish(r, &chunk);
 }
 
+void wndl_recording_scan(struct wndl_recording *r, uint32_t process,
+    enum wndl_scan_end end, uint64_t position, struct wndl_bytes part)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_hscn fields = {
+        .process = process,
+        .end = end,
+        .position = position,
+        .bytes = part,
+    };
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HSCN);
+    wndl_put_hscn(&r->out, &fields);
+    wndl_recording_finish(r, &chunk);
+}
+
 void wndl_recording_together(struct wndl_recording *r, uint32_t process,
     const struct wndl_fields_together *together, uint32_t count)
 {

@@ -120,6 +120,15 @@ enum {
             WNDL_OPT_FLAG, FIELD(no_leaks)                                     \
     }
 
+#define SCAN                                                                   \
+    {                                                                          \
+        0, "scan", NULL, NULL, NULL, NULL,                                     \
+            "write down at the end which blocks point to which, for "          \
+            "'windlass "                                                       \
+            "report --retained', --who-holds and --block",                     \
+            WNDL_OPT_FLAG, FIELD(scan)                                         \
+    }
+
 /* ---- options of perf, samply and heaptrack */
 
 #define OTHERS_PID                                                             \
@@ -208,6 +217,7 @@ const struct wndl_option wndl_record_option_rows[] = {
     SNAPSHOT_EVERY,
     AT_PEAKS,
     NO_LEAKS,
+    SCAN,
     OUTPUT("%n.%p.cpu.wndl"),
     NO_CHILDREN,
     QUIET,
@@ -234,6 +244,7 @@ const struct wndl_option wndl_heap_option_rows[] = {
     SNAPSHOT_EVERY,
     AT_PEAKS,
     NO_LEAKS,
+    SCAN,
     MAX_FRAMES,
     UNWIND,
     UNWIND_TABLE,
@@ -324,11 +335,15 @@ static bool check_times(const struct wndl_record_options *o, char *problem)
 static bool check_heap(const struct wndl_record_options *o, char *problem)
 {
     bool given = o->mode.given || o->stacks.given || o->sample_below != 0 ||
-                 o->snapshot_every != 0 || o->at_peaks || o->no_leaks;
+                 o->snapshot_every != 0 || o->at_peaks || o->no_leaks ||
+                 o->scan;
     if (given && !o->heap)
         snprintf(problem, PROBLEM_SIZE,
-            "--mode, --stacks, --sample-below, --snapshot-every, --at-peaks "
-            "and --no-leaks need --heap");
+            "--mode, --stacks, --sample-below, --snapshot-every, --at-peaks, "
+            "--no-leaks and --scan need --heap");
+    else if (o->scan && o->stacks.index != 0)
+        snprintf(problem, PROBLEM_SIZE,
+            "--scan needs every block: it does not go with --stacks partial");
     else if (o->sample_below != 0 && o->stacks.index == 0)
         snprintf(
             problem, PROBLEM_SIZE, "--sample-below needs --stacks partial");
@@ -372,7 +387,8 @@ static void apply_heap(const struct wndl_record_options *o,
         return;
     heap->flags = WNDL_HEAP_ON |
                   (o->mode.index == 0 ? 0u : (unsigned)WNDL_HEAP_CUMULATIVE) |
-                  (o->no_leaks ? 0u : (unsigned)WNDL_HEAP_LEAKS);
+                  (o->no_leaks ? 0u : (unsigned)WNDL_HEAP_LEAKS) |
+                  (o->scan ? (unsigned)WNDL_HEAP_SCAN : 0u);
     heap->sample_below = o->stacks.index == 0 ? 0 : below;
     heap->every = (uint64_t)(o->snapshot_every * 1e9);
     heap->at_peaks = o->at_peaks;

@@ -29,7 +29,7 @@ struct wndl_record_options {
     struct wndl_option_choice stacks; /* 0 full, 1 partial */
     uint64_t sample_below;            /* bytes, 0: not given */
     double snapshot_every;            /* seconds, 0: not given */
-    bool at_peaks, no_leaks;
+    bool at_peaks, no_leaks, scan;
 };
 
 extern const struct wndl_option wndl_record_option_rows[];

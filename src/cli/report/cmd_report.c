@@ -7,6 +7,7 @@
 #include "cli/core/output.h"
 #include "cli/core/shell_word.h"
 #include "cli/core/terminal.h"
+#include "cli/report/held.h"
 #include "cli/report/selected.h"
 #include "cli/shared/dmd_report.h"
 #include "cli/shared/heap_report.h"
@@ -33,6 +34,7 @@ struct report_options {
     bool verbose;
     bool of_heap;
     struct wndl_selected_options selected;
+    struct wndl_held_options held;
     struct wndl_heap_options heap;
     struct wndl_symbol_options symbols;
 };
@@ -85,6 +87,7 @@ static const struct wndl_option option_table[] = {
         offsetof(struct report_options, of_heap)},
     WNDL_SELECTED_ROWS(struct report_options, selected),
     WNDL_HEAP_OPTION_ROWS(struct report_options, heap),
+    WNDL_HELD_ROWS(struct report_options, held),
     WNDL_SYMBOL_OPTION_ROWS(struct report_options, symbols),
     WNDL_OPTION_OF_OTHERS(
         'i', "input", "did you mean 'windlass report FILE'? It needs no -i"),
@@ -311,6 +314,26 @@ static int report_bytes(struct wndl_cli_recording *loaded,
     return exit_code != 0 ? exit_code : make_report(loaded, o, &choice, path);
 }
 
+static int report_held(const struct wndl_cli_recording *loaded,
+    const struct report_options *o, const char *path)
+{
+    const struct wndl_held_show show = {
+        .options = &o->held,
+        .path = path,
+        .process = o->heap.of.process,
+        .rows = o->rows,
+        .out = o->out,
+        .paged = !o->no_pager,
+    };
+    if (is_by_function(o) || is_for_records(&o->heap) || o->json) {
+        wndl_cli_error("--retained, --who-holds and --block show the scan of a "
+                       "heap: of the other options only -n, -o and --process "
+                       "go with them");
+        return WNDL_EXIT_USAGE;
+    }
+    return wndl_held_report(loaded, &show);
+}
+
 static int report_heap(struct wndl_cli_recording *loaded,
     const struct report_options *o, const char *path)
 {
@@ -319,6 +342,8 @@ static int report_heap(struct wndl_cli_recording *loaded,
         wndl_cli_error("%s", problem);
         return WNDL_EXIT_USAGE;
     }
+    if (wndl_held_given(&o->held))
+        return report_held(loaded, o, path);
     if (is_by_function(o))
         return report_bytes(loaded, o, path);
     const struct wndl_heap_show show = {
@@ -343,8 +368,9 @@ static bool is_for_heaps(const struct wndl_heap_options *o)
 static int report_time(struct wndl_cli_recording *loaded,
     const struct report_options *o, const char *path)
 {
-    if (is_for_heaps(&o->heap)) {
-        wndl_cli_error("--blocks, --snapshot, -f, -s and -a are for heaps; "
+    if (is_for_heaps(&o->heap) || wndl_held_given(&o->held)) {
+        wndl_cli_error("--blocks, --snapshot, -f, -s, -a, --retained, "
+                       "--who-holds and --block are for heaps; "
                        "this report is on samples%s",
             loaded->profile.heaps.len == 0 ? "" : "; --heap shows the heap");
         return WNDL_EXIT_USAGE;

@@ -85,7 +85,7 @@ void wndl_heap_read_stripe(const struct wndl_collector_heap *heap,
 
 /* ---- heap_findings */
 
-/* Writes HLEK, HGRO, HWRO and HTOG. */
+/* Writes HLEK, HGRO, HWRO, HSCN and HTOG. */
 void wndl_heap_put_findings(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
 

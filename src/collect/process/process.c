@@ -71,9 +71,10 @@ static uint32_t nodes_of(const struct wndl_collector_heap_request *heap)
 
 static size_t size_of(const struct wndl_collector_heap_request *heap)
 {
-    return heap->flags == 0 ? wndl_shm_whole_size(WNDL_SHM_NODES)
-                            : wndl_heap_offset(heap->nodes) +
-                                  wndl_heap_layout(heap->sites).size;
+    return heap->flags == 0
+               ? wndl_shm_whole_size(WNDL_SHM_NODES)
+               : wndl_heap_offset(heap->nodes) +
+                     wndl_heap_whole_size(heap->sites, heap->flags);
 }
 
 static bool map_block(struct wndl_collector_process *p,

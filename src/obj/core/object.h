@@ -219,6 +219,14 @@ enum wndl_status wndl_object_find_variable(const struct wndl_object *object,
     const char *name, wndl_svma *addr, struct wndl_error *err) WNDL_MUST_USE;
 
 /*
+ * Calls `visit` with each variable of the same symbol table that has a size and
+ * a name, in the table's order, until it returns false. `context` is passed on.
+ */
+enum wndl_status wndl_object_each_variable(const struct wndl_object *object,
+    bool (*visit)(void *context, const struct wndl_symbol *variable),
+    void *context, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
  * The stub of the procedure linkage table (.plt, .plt.sec, .plt.got) that
  * covers `addr`: its extent, and the name of the function that it jumps to, or
  * an empty name if it calls the loader (PLT0). The stub is recognised by its

@@ -319,3 +319,37 @@ enum wndl_status wndl_object_find_variable(const struct wndl_object *object,
     }
     return WNDL_NOT_FOUND;
 }
+
+static bool is_variable(const struct raw_symbol *raw)
+{
+    const unsigned type = ELF64_ST_TYPE(raw->info);
+    return (type == STT_OBJECT || type == STT_NOTYPE) && raw->size != 0 &&
+           raw->section != SHN_UNDEF && raw->section != SHN_COMMON;
+}
+
+enum wndl_status wndl_object_each_variable(const struct wndl_object *object,
+    bool (*visit)(void *context, const struct wndl_symbol *variable),
+    void *context, struct wndl_error *err)
+{
+    struct wndl_elf_symbols table;
+    enum wndl_status status = open_best(object, &table, err);
+    if (status != WNDL_OK)
+        return status;
+    const uint64_t end = names_end(table.strings);
+    for (uint64_t i = 0; i < table.count; i++) {
+        const struct raw_symbol raw = read_symbol(&table, i);
+        if (!is_variable(&raw) || raw.name == 0 || raw.name >= end)
+            continue;
+        const char *name = (const char *)table.strings.data + raw.name;
+        const struct wndl_symbol variable = {
+            .name = {(const uint8_t *)name, strlen(name)},
+            .addr = {raw.value + base_of(&table, section_of(&table, &raw, i))},
+            .size = raw.size,
+            .kind = WNDL_SYMBOL_DATA,
+            .binding = ELF64_ST_BIND(raw.info),
+        };
+        if (!visit(context, &variable))
+            break;
+    }
+    return WNDL_OK;
+}

@@ -34,6 +34,9 @@ void wndl_report_finding_text(const struct wndl_heap_report *r,
     enum wndl_finding_kind kind, const struct wndl_finding *row,
     struct wndl_buf *out);
 
+/* Appends a frame's text with its names shortened: "function (file:line)". */
+void wndl_report_heap_place(struct wndl_bytes frame, struct wndl_buf *out);
+
 /* Appends a few functions: where blocks were allocated < its callers. */
 void wndl_report_heap_callers(const struct wndl_heap_list *list,
     struct wndl_heap_stack stack, struct wndl_buf *out);

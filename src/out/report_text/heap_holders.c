@@ -32,21 +32,30 @@ static struct parts split_frame(struct wndl_bytes text)
     return (struct parts){name, wndl_path_name(place)};
 }
 
+void wndl_report_heap_place(struct wndl_bytes frame, struct wndl_buf *out)
+{
+    const struct parts parts = split_frame(frame);
+    wndl_short_name(parts.name, NAME_BYTES, out);
+    if (parts.place.size == 0)
+        return;
+    wndl_buf_text(out, " (");
+    wndl_buf_add(out, parts.place.data, parts.place.size);
+    wndl_buf_byte(out, ')');
+}
+
 void wndl_report_heap_callers(const struct wndl_heap_list *list,
     struct wndl_heap_stack stack, struct wndl_buf *out)
 {
     for (uint32_t i = 0; i < stack.count && i < NAMES; i++) {
         const struct wndl_heap_frame *frame =
             wndl_heap_frame_at(list, stack.leaf);
-        const struct parts parts =
-            split_frame(wndl_intern_get(&list->strings, frame->text));
+        const struct wndl_bytes text =
+            wndl_intern_get(&list->strings, frame->text);
         wndl_buf_text(out, i == 0 ? "" : " < ");
-        wndl_short_name(parts.name, NAME_BYTES, out);
-        if (i == 0 && parts.place.size != 0) {
-            wndl_buf_text(out, " (");
-            wndl_buf_add(out, parts.place.data, parts.place.size);
-            wndl_buf_byte(out, ')');
-        }
+        if (i == 0)
+            wndl_report_heap_place(text, out);
+        else
+            wndl_short_name(split_frame(text).name, NAME_BYTES, out);
         stack.leaf = frame->caller;
     }
 }

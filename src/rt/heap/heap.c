@@ -42,7 +42,8 @@ size_t wndl_rt_heap_shared_size(const struct wndl_go *go)
         return wndl_shm_whole_size(go->nodes);
     if (go->heap_sites == 0)
         return wndl_shm_size(go->nodes);
-    return wndl_heap_offset(go->nodes) + wndl_heap_layout(go->heap_sites).size;
+    return wndl_heap_offset(go->nodes) +
+           (size_t)wndl_heap_whole_size(go->heap_sites, go->heap);
 }
 
 static struct wndl_rt_heap_state *map_private(void)
@@ -125,6 +126,14 @@ static bool are_all_known(void)
            wndl_rt_heap->shared->own_allocator == 0;
 }
 
+/* NULL: none is wanted, or there is no room. */
+static struct wndl_heap_scan *scan_of(struct wndl_heap *shared)
+{
+    if (!wndl_heap_has_scan(shared->sites, shared->flags))
+        return NULL;
+    return (void *)((uint8_t *)shared + wndl_heap_layout(shared->sites).size);
+}
+
 /* Where nothing was allocated there is nothing to search. */
 static void find_leaks(void)
 {
@@ -143,6 +152,7 @@ static void find_leaks(void)
         .generation = wndl_rt_heap_generation,
         .sp = (uintptr_t)__builtin_frame_address(0),
         .most_mappings = WNDL_RT_LEAK_MAPPINGS,
+        .scan = scan_of(shared),
     };
     if (wndl_rt_heap_find_leaks(&search, roots, wndl_rt_untracked_roots(roots)))
         atomic_store(&shared->leaks_known, 1);
@@ -155,7 +165,8 @@ __attribute__((destructor)) static void finish(void)
     if (t == NULL)
         return;
     wndl_rt_stripe_note_peak(&t->stripe);
-    if (wndl_rt_heap->leaks && are_all_known())
+    if ((wndl_rt_heap->leaks || scan_of(wndl_rt_heap->shared) != NULL) &&
+        are_all_known())
         find_leaks();
     wndl_rt_heap_leave();
 }

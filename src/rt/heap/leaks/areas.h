@@ -24,6 +24,8 @@ struct wndl_rt_area {
     size_t reach;                       /* from its first block to the next
                                          * area's */
     struct wndl_rt_block_bitmap bitmap; /* if there are blocks */
+    uint32_t *ranks; /* of a scan: the number of blocks before each word of
+                      * the bitmap's level 0, in this and in earlier areas */
 };
 
 struct wndl_rt_areas {

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/leaks/leaks.h"
 
-#include "os/dlfind.h"
 #include "os/raw.h"
-#include "rt/arch/arch.h"
 #include "rt/core/read_parts.h"
 #include "rt/heap/count/blocks.h"
-#include "rt/heap/count/thread.h"
 #include "rt/heap/leaks/areas.h"
 #include "rt/heap/leaks/copy.h"
 #include "rt/heap/leaks/follow.h"
+#include "rt/heap/leaks/roots.h"
+#include "rt/heap/leaks/scan.h"
 
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-enum {
-    RESERVED = 512,
-    /* maximum of bytes above the thread pointer, and below it */
-    THREAD_STRUCT = 4096,
-    STATIC_TLS = 256 * 1024,
-    ABOVE = WNDL_ARCH_TLS_IS_ABOVE ? STATIC_TLS : THREAD_STRUCT,
-    BELOW = WNDL_ARCH_TLS_IS_ABOVE ? THREAD_STRUCT : STATIC_TLS,
-};
+enum { RESERVED = 512 };
 
 /*
  * A search. Two mappings hold all that it needs, which is some bits for most
@@ -39,59 +31,12 @@ struct search {
 
 /* ---- roots */
 
-static void root(struct search *s, uintptr_t start, uintptr_t end)
-{
-    wndl_rt_follow_push(&s->follower, start, end, WNDL_RT_REACHED);
-    wndl_rt_follow(&s->follower);
-}
-
-static void root_around_blocks(struct search *s, const struct wndl_rt_area *a)
-{
-    uintptr_t from = a->start, start;
-    for (uintptr_t at = a->start;
-         a->blocks != 0 && wndl_rt_block_bitmap_after(&a->bitmap, at, &start);
-         at = start + WNDL_RT_BLOCK_ALIGNMENT) {
-        root(s, from, start);
-        from = start + wndl_rt_areas_size_at(&s->areas, start);
-    }
-    root(s, from, a->end);
-}
-
-/* Memory after a module's data in the same mapping may be a heap. */
-static void root_in_heap(struct search *s, const struct wndl_rt_area *a)
-{
-    struct wndl_dlmodule module;
-    uintptr_t tp = (uintptr_t)wndl_arch_thread_pointer();
-    if (wndl_dlfind(a->start, &module))
-        root(s, a->start, (uintptr_t)module.map_end);
-    if (tp < a->start || tp >= a->end)
-        return;
-    bool whole = tp - a->start < BELOW;
-    root(s, whole ? a->start : tp - BELOW,
-        a->end - tp < ABOVE ? a->end : tp + ABOVE);
-}
-
-static void root_of_thread(void *context, const struct wndl_stack_range *stack)
+static void follow_root(void *context, const struct wndl_rt_root_range *range)
 {
     struct search *s = context;
-    if (s->wanted->sp < stack->low || s->wanted->sp >= stack->high)
-        root(s, (uintptr_t)stack->low, (uintptr_t)stack->high + ABOVE);
-}
-
-static void follow_roots(struct search *s)
-{
-    for (size_t i = 0; i < s->root_count; i++) {
-        const struct wndl_rt_root *r = &s->roots[i];
-        root(s, r->start, r->start + r->size);
-    }
-    for (size_t i = 0; i < s->areas.count; i++) {
-        const struct wndl_rt_area *a = &s->areas.all[i];
-        if (a->is_read && a->is_heap)
-            root_in_heap(s, a);
-        else if (a->is_read)
-            root_around_blocks(s, a);
-    }
-    wndl_rt_heap_threads_each(root_of_thread, s);
+    wndl_rt_follow_push(
+        &s->follower, range->start, range->end, WNDL_RT_REACHED);
+    wndl_rt_follow(&s->follower);
 }
 
 /* ---- unreached blocks */
@@ -181,10 +126,13 @@ static void search_all(void *search)
 {
     struct search *s = search;
     s->areas.near = s->areas.heaps[0];
-    follow_roots(s);
+    wndl_rt_roots_each(&s->areas, s->roots, s->root_count, follow_root, s);
     for (size_t i = 0; i < s->areas.heap_count; i++)
         follow_leaks(s, s->areas.heaps[i]);
     wndl_rt_blocks_each(add_leak, s);
+    if (s->wanted->scan != NULL)
+        wndl_rt_heap_scan(
+            &s->areas, s->roots, s->root_count, s->follower.copied);
 }
 
 static bool search_here(struct search *s)
@@ -241,6 +189,8 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
     }
     if (known && s.areas.block_room != 0)
         known = search_among_blocks(&s);
+    else if (known && wanted->scan != NULL)
+        wndl_rt_heap_scan_nothing(wanted->scan);
     wndl_rt_own_pages_end(&s.areas.own);
     wndl_raw_unmap(s.memory, s.areas.ours_size);
     return known;

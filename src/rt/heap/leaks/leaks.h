@@ -31,6 +31,7 @@ struct wndl_rt_leak_search {
     uintptr_t sp;                  /* of the calling thread */
     uint32_t most_mappings;        /* maximum of those that are writable or
                                     * of no file; not 0 */
+    struct wndl_heap_scan *scan;   /* shared; NULL: none is wanted */
 };
 
 /* A part of memory that is a root wherever it is. */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* holders: who holds the blocks of a scanned heap. */
+#ifndef WNDL_ANALYZE_HOLDERS_HOLDERS_H
+#define WNDL_ANALYZE_HOLDERS_HOLDERS_H
+
+#include "analyze/holders/graph.h"
+#include "base/status.h"
+#include "model/heap.h"
+#include "model/heap_holders.h"
+#include "model/symbolized.h"
+
+struct wndl_holders_wanted {
+    const char
+        *place;     /* steps are of blocks whose place contains it; or NULL */
+    uint64_t block; /* an address in the block that is viewed; 0: none */
+};
+
+/*
+ * Fills in `h` from a heap of s->profile, both of which must outlive it; `h`
+ * must not move. `variables` may be NULL. Ends with wndl_heap_holders_free, even
+ * after a failure. NOT_FOUND: the heap was not scanned, or no block is at
+ * `block`; MALFORMED; NOMEM.
+ */
+enum wndl_status wndl_heap_holders_fill(struct wndl_heap_holders *h,
+    const struct wndl_symbolized *s, const struct wndl_process_heap *heap,
+    const struct wndl_holders_wanted *wanted,
+    const struct wndl_heap_variables *variables, struct wndl_mem *mem,
+    struct wndl_error *err);
+void wndl_heap_holders_free(struct wndl_heap_holders *h);
+
+#endif

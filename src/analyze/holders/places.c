@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/holders/places.h"
+
+#include "analyze/heap/alloc_fn.h"
+#include "analyze/heap/stack_texts.h"
+#include "base/buf.h"
+#include "model/profile.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- blocks */
+
+/* Containers allocate for whoever uses them. */
+static bool is_of_library(struct wndl_bytes text)
+{
+    static const char *const spaces[] = {"std::", "__gnu_cxx::"};
+    size_t size = 0;
+    while (size < text.size && text.data[size] != '<' && text.data[size] != '(')
+        size++;
+    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
+        const uint8_t *at =
+            memmem(text.data, size, spaces[i], strlen(spaces[i]));
+        if (at != NULL && (at == text.data || at[-1] == ' '))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * The innermost frame that does not only allocate, or serve as a container; else
+ * the innermost.
+ */
+static struct wndl_bytes text_of_stack(
+    const struct wndl_heap_list *list, uint32_t leaf)
+{
+    const struct wndl_heap_frame *frame = wndl_heap_frame_at(list, leaf);
+    const struct wndl_bytes innermost =
+        wndl_intern_get(&list->strings, frame->text);
+    while (leaf != 0) {
+        frame = wndl_heap_frame_at(list, leaf);
+        const struct wndl_bytes text =
+            wndl_intern_get(&list->strings, frame->text);
+        if (!wndl_heap_alloc_fn(text) && !is_of_library(text))
+            return text;
+        leaf = frame->caller;
+    }
+    return innermost;
+}
+
+static bool place_sites(struct wndl_heap_places *places,
+    struct wndl_heap_holders *h, struct wndl_stack_texts *stacks,
+    const struct wndl_process_heap *heap)
+{
+    const struct wndl_alloc_site *sites = heap->sites.data;
+    for (size_t i = 0; i < heap->sites.len; i++) {
+        uint32_t leaf;
+        if (!wndl_stack_texts_of(stacks, sites[i].node, sites[i].end, &leaf) ||
+            !wndl_intern_add(&h->strings, text_of_stack(stacks->list, leaf),
+                &places->of_sites[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool place_blocks(struct wndl_heap_places *places,
+    struct wndl_heap_holders *h, const struct wndl_symbolized *s,
+    const struct wndl_process_heap *heap)
+{
+    struct wndl_heap_list list;
+    struct wndl_stack_texts stacks;
+    bool is_placed = wndl_heap_list_init(&list, h->arena.mem);
+    if (is_placed) {
+        is_placed = wndl_stack_texts_init(&stacks, &list, s) &&
+                    place_sites(places, h, &stacks, heap);
+        wndl_stack_texts_free(&stacks);
+    }
+    wndl_heap_list_free(&list);
+    return is_placed;
+}
+
+/* ---- roots */
+
+static void put_data(struct wndl_buf *out, const struct wndl_heap_root *root)
+{
+    const struct wndl_bytes module = wndl_path_name(root->path);
+    if (root->name.size != 0) {
+        wndl_buf_byte(out, '`');
+        wndl_buf_add(out, root->name.data, root->name.size);
+        wndl_buf_text(out, "` of ");
+    }
+    wndl_buf_add(out, module.data, module.size);
+    if (root->name.size == 0)
+        wndl_buf_printf(out, " + 0x%" PRIx64, root->svma);
+}
+
+static void put_root(struct wndl_buf *out, const struct wndl_heap_root *root)
+{
+    switch (root->kind) {
+    case WNDL_HEAP_ROOT_DATA:
+        put_data(out, root);
+        break;
+    case WNDL_HEAP_ROOT_STACK:
+        wndl_buf_text(out, "stack of a thread");
+        break;
+    default:
+        wndl_buf_text(out, "memory outside the heap");
+        break;
+    }
+}
+
+static bool place_roots(
+    struct wndl_heap_places *places, struct wndl_heap_holders *h)
+{
+    struct wndl_buf text;
+    wndl_buf_init(&text, h->arena.mem);
+    bool is_placed = true;
+    for (uint32_t i = 0; i < h->graph.root_count && is_placed; i++) {
+        wndl_buf_clear(&text);
+        put_root(&text, &h->graph.roots[i]);
+        const struct wndl_bytes bytes = {text.data, text.size};
+        is_placed = !text.failed &&
+                    wndl_intern_add(&h->strings, bytes, &places->of_roots[i]);
+    }
+    wndl_buf_free(&text);
+    return is_placed;
+}
+
+bool wndl_heap_places_fill(struct wndl_heap_places *places,
+    struct wndl_heap_holders *h, const struct wndl_symbolized *s,
+    const struct wndl_process_heap *heap)
+{
+    static const char unknown[] = "(allocated before a fork)";
+    const struct wndl_bytes text = {
+        (const uint8_t *)unknown, sizeof unknown - 1};
+    places->of_sites = wndl_arena_calloc(
+        &h->arena, heap->sites.len + 1, sizeof *places->of_sites);
+    places->of_roots = wndl_arena_calloc(
+        &h->arena, (size_t)h->graph.root_count + 1, sizeof *places->of_roots);
+    return places->of_sites != NULL && places->of_roots != NULL &&
+           wndl_intern_add(&h->strings, text, &places->unknown) &&
+           place_blocks(places, h, s, heap) && place_roots(places, h);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* steps: merges the chains from blocks to their roots, by places. */
+#ifndef WNDL_ANALYZE_HOLDERS_STEPS_H
+#define WNDL_ANALYZE_HOLDERS_STEPS_H
+
+#include "analyze/holders/tables.h"
+
+enum { WNDL_HOLDER_STEPS = 64 };
+
+/*
+ * Fills in h->steps with the chains of all blocks whose place contains `place`.
+ * Each chain is followed for WNDL_HOLDER_STEPS places at most. False when memory
+ * is out.
+ */
+bool wndl_holder_steps_fill(struct wndl_heap_holders *h,
+    const struct wndl_heap_known *known, const char *place);
+
+/* Fills in h->seen with the block that contains `address`. NOT_FOUND, NOMEM. */
+enum wndl_status wndl_holder_view_fill(struct wndl_heap_holders *h,
+    const struct wndl_heap_known *known, uint64_t address,
+    struct wndl_error *err);
+
+#endif

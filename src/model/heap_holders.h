@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_holders: why blocks of a scanned heap are still alive, as plain data:
+ * who holds them, and what would be freed with whom.
+ */
+#ifndef WNDL_MODEL_HEAP_HOLDERS_H
+#define WNDL_MODEL_HEAP_HOLDERS_H
+
+#include "base/arena.h"
+#include "base/intern.h"
+#include "model/heap_graph.h"
+
+/*
+ * A place holds: the code that allocated a block, as the text of a frame
+ * ("function (file:line)"), or a root ("`table` of app"). It is an id of the
+ * strings.
+ */
+struct wndl_heap_retained {
+    uint32_t place;
+    uint64_t blocks;   /* of a root: 0 */
+    uint64_t own;      /* bytes of these */
+    uint64_t retained; /* bytes that would be freed with all of them */
+};
+
+/*
+ * A step from blocks towards a root. Chains with the same places are merged.
+ * Step 0 is above all and has no place; its `child` begins the list of the
+ * places that were asked for.
+ */
+struct wndl_holder_step {
+    uint32_t place;
+    uint32_t parent;         /* step nearer to the blocks */
+    uint32_t child, sibling; /* steps; 0: none */
+    uint64_t blocks, bytes;  /* whose chain comes through here */
+    uint64_t conservative;   /* of these blocks: the pointer is a guess */
+    uint64_t offset;         /* bytes, of the pointer in its block or root */
+    bool offsets_differ;
+    bool is_root;
+    bool repeats; /* blocks of the place hold each other, as in a list */
+};
+
+/* What is known of one block. */
+struct wndl_heap_pointer {
+    uint32_t place;
+    uint64_t address, offset; /* of the block or root; bytes into it */
+    bool is_root, conservative;
+};
+
+struct wndl_heap_block_view {
+    uint64_t address, size, retained; /* avma; bytes */
+    uint32_t place;
+    bool is_lost;          /* no root leads to it */
+    struct wndl_vec from;  /* struct wndl_heap_pointer: who points to it */
+    struct wndl_vec to;    /* the same: what it points to */
+    struct wndl_vec chain; /* the same: from it to its root */
+};
+
+struct wndl_heap_holders {
+    struct wndl_arena arena;
+    struct wndl_intern strings;
+    struct wndl_heap_graph graph;
+    uint64_t bytes, lost_bytes, lost_blocks; /* of all blocks; of the lost */
+    struct wndl_vec by_place; /* struct wndl_heap_retained, most first */
+    struct wndl_vec by_root;  /* the same */
+    struct wndl_vec leaks;    /* the same, by place of the leaders of leaks */
+    struct wndl_vec steps;    /* struct wndl_holder_step */
+    struct wndl_vec seen;     /* struct wndl_heap_block_view: 0 or 1 */
+};
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "out/report_text/holders.h"
+
+#include "out/report_text/heap.h"
+#include "out/report_text/report_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { DEEPEST = 32 };
+
+static void put_place(
+    const struct wndl_heap_holders *h, uint32_t place, struct wndl_buf *out)
+{
+    wndl_report_heap_place(wndl_intern_get(&h->strings, place), out);
+}
+
+static double share(const struct wndl_heap_holders *h, uint64_t bytes)
+{
+    return h->bytes == 0 ? 0 : 100.0 * (double)bytes / (double)h->bytes;
+}
+
+static void put_rest(size_t left, struct wndl_buf *out)
+{
+    if (left != 0)
+        wndl_buf_printf(out, "  and %zu more: -n %s\n", left, "N");
+}
+
+/* ---- tables */
+
+static void put_table(const struct wndl_heap_holders *h, const char *title,
+    const struct wndl_vec *table, size_t rows, struct wndl_buf *out)
+{
+    const struct wndl_heap_retained *all = table->data;
+    char retained[WNDL_NUMBER_SIZE], own[WNDL_NUMBER_SIZE];
+    char blocks[WNDL_NUMBER_SIZE];
+    if (table->len == 0)
+        return;
+    wndl_buf_printf(out, "\n%s\n\n  %15s  %6s  %15s  %11s  place\n", title,
+        "retained", "share", "own bytes", "blocks");
+    for (size_t i = 0; i < table->len && i < rows; i++) {
+        wndl_buf_printf(out, "  %15s  %5.1f%%  %15s  %11s  ",
+            wndl_text_number(all[i].retained, retained),
+            share(h, all[i].retained), wndl_text_number(all[i].own, own),
+            wndl_text_number(all[i].blocks, blocks));
+        put_place(h, all[i].place, out);
+        wndl_buf_byte(out, '\n');
+    }
+    put_rest(table->len > rows ? table->len - rows : 0, out);
+}
+
+static void put_head(const struct wndl_heap_holders *h, struct wndl_buf *out)
+{
+    wndl_buf_text(out, "Scan at the end: ");
+    wndl_text_count(out, h->bytes, "byte");
+    wndl_buf_text(out, " in ");
+    wndl_text_count(out, h->graph.block_count, "block");
+    if (h->lost_blocks != 0) {
+        wndl_buf_text(out, "; no root leads to ");
+        wndl_text_count(out, h->lost_bytes, "byte");
+        wndl_buf_text(out, " in ");
+        wndl_text_count(out, h->lost_blocks, "block");
+    }
+    wndl_buf_byte(out, '\n');
+}
+
+void wndl_text_retained(
+    const struct wndl_heap_holders *h, size_t rows, struct wndl_buf *out)
+{
+    put_head(h, out);
+    put_table(h, "What would be freed with the blocks that a place allocated",
+        &h->by_place, rows, out);
+    put_table(h, "What would be freed if a root did not point to it",
+        &h->by_root, rows, out);
+    put_table(
+        h, "Leaks: blocks whose loss lost the others", &h->leaks, rows, out);
+}
+
+/* ---- chains */
+
+static const struct wndl_holder_step *step_at(
+    const struct wndl_heap_holders *h, uint32_t step)
+{
+    return wndl_vec_at(&h->steps, step);
+}
+
+static int compare_steps(const void *a, const void *b, void *context)
+{
+    const struct wndl_heap_holders *h = context;
+    const struct wndl_holder_step *x = step_at(h, *(const uint32_t *)a);
+    const struct wndl_holder_step *y = step_at(h, *(const uint32_t *)b);
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* The steps after `parent`, the largest first. Returns their number. */
+static size_t sort_steps(const struct wndl_heap_holders *h, uint32_t parent,
+    uint32_t **sorted, struct wndl_arena *arena)
+{
+    size_t count = 0;
+    for (uint32_t s = step_at(h, parent)->child; s != 0;
+         s = step_at(h, s)->sibling)
+        count++;
+    *sorted = wndl_arena_calloc(arena, count + 1, sizeof **sorted);
+    if (*sorted == NULL)
+        return 0;
+    count = 0;
+    for (uint32_t s = step_at(h, parent)->child; s != 0;
+         s = step_at(h, s)->sibling)
+        (*sorted)[count++] = s;
+    qsort_r(*sorted, count, sizeof **sorted, compare_steps, (void *)h);
+    return count;
+}
+
+static void put_step(const struct wndl_heap_holders *h,
+    const struct wndl_holder_step *s, int depth, struct wndl_buf *out)
+{
+    char bytes[WNDL_NUMBER_SIZE], blocks[WNDL_NUMBER_SIZE];
+    wndl_buf_printf(out, "  %15s  %5.1f%%  %11s  %*s",
+        wndl_text_number(s->bytes, bytes), share(h, s->bytes),
+        wndl_text_number(s->blocks, blocks), depth * 2, "");
+    wndl_buf_text(out, depth == 0 ? "" : s->conservative != 0 ? "~ " : "< ");
+    put_place(h, s->place, out);
+    if (s->repeats)
+        wndl_buf_text(out, ", which hold each other");
+    if (depth != 0 && s->offsets_differ)
+        wndl_buf_text(out, ", at several offsets");
+    else if (depth != 0)
+        wndl_buf_printf(out, ", at offset %" PRIu64, s->offset);
+    wndl_buf_byte(out, '\n');
+}
+
+/* Deeper chains than DEEPEST are cut. */
+static void put_steps(const struct wndl_heap_holders *h, uint32_t parent,
+    int depth, size_t rows, struct wndl_buf *out, struct wndl_arena *arena)
+{
+    uint32_t *sorted;
+    const size_t count = sort_steps(h, parent, &sorted, arena);
+    for (size_t i = 0; i < count && i < rows; i++) {
+        put_step(h, step_at(h, sorted[i]), depth, out);
+        if (depth < DEEPEST)
+            put_steps(h, sorted[i], depth + 1, rows, out, arena);
+    }
+    if (count > rows)
+        wndl_buf_printf(out, "  %15s  %6s  %11s  %*sand %zu more places\n", "",
+            "", "", depth * 2, "", count - rows);
+}
+
+void wndl_text_who_holds(const struct wndl_heap_holders *h, const char *place,
+    size_t rows, struct wndl_buf *out)
+{
+    struct wndl_arena arena;
+    put_head(h, out);
+    if (h->steps.len <= 1) {
+        wndl_buf_printf(out,
+            "\nNo block that is left was allocated at a place with `%s`.\n",
+            place);
+        return;
+    }
+    wndl_buf_printf(out,
+        "\nWho holds the blocks of places with `%s`\n\n  %15s  %6s  %11s  "
+        "place, and below it who points to its blocks\n",
+        place, "bytes", "share", "blocks");
+    wndl_arena_init(&arena, out->mem);
+    put_steps(h, 0, 0, rows, out, &arena);
+    wndl_arena_free(&arena);
+}
+
+/* ---- one block */
+
+static void put_pointers(const struct wndl_heap_holders *h, const char *title,
+    const struct wndl_vec *pointers, size_t rows, struct wndl_buf *out)
+{
+    const struct wndl_heap_pointer *all = pointers->data;
+    if (pointers->len != 0)
+        wndl_buf_printf(out, "\n%s\n", title);
+    for (size_t i = 0; i < pointers->len && i < rows; i++) {
+        wndl_buf_printf(out, "  %s0x%" PRIx64 " + %" PRIu64 "  ",
+            all[i].conservative ? "~" : "", all[i].address, all[i].offset);
+        put_place(h, all[i].place, out);
+        wndl_buf_byte(out, '\n');
+    }
+    put_rest(pointers->len > rows ? pointers->len - rows : 0, out);
+}
+
+void wndl_text_heap_block(
+    const struct wndl_heap_holders *h, size_t rows, struct wndl_buf *out)
+{
+    const struct wndl_heap_block_view *v = wndl_vec_at(&h->seen, 0);
+    wndl_buf_printf(out, "Block 0x%" PRIx64 ": ", v->address);
+    wndl_text_count(out, v->size, "byte");
+    wndl_buf_text(out, ", allocated at ");
+    put_place(h, v->place, out);
+    wndl_buf_text(out, "\n");
+    wndl_text_count(out, v->retained, "byte");
+    wndl_buf_text(out, " would be freed with it\n");
+    if (v->is_lost)
+        wndl_buf_text(out, "No root leads to it: it is lost\n");
+    put_pointers(
+        h, "Who points to it (block or root + offset)", &v->from, rows, out);
+    put_pointers(h, "What it points to (at offset in it)", &v->to, rows, out);
+    put_pointers(h, "The shortest chain to a root", &v->chain, SIZE_MAX, out);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/heap/leaks/scan.h"
+
+#include "os/dlfind.h"
+#include "os/raw.h"
+#include "rt/core/read_parts.h"
+#include "rt/heap/leaks/follow.h"
+#include "rt/heap/leaks/roots.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    ULEB_MOST = 10, /* bytes of a number */
+    BITS = 64,
+    PATH_MOST = 4096,
+    ROOT_DATA = 0,
+    ROOT_STACK = 1,
+    ROOT_OTHER = 2,
+};
+
+struct scan {
+    struct wndl_rt_areas *areas;
+    uintptr_t *copied;
+    uint8_t *next, *end;
+    bool is_full;
+    uint32_t *ranks; /* of all areas */
+    size_t ranks_size;
+    uintptr_t block; /* the last one that was written */
+    uint32_t number; /* of blocks that were written */
+    /* Of the block or root that is read: where it begins, the word before the
+     * next pointer, and the last target. */
+    uintptr_t start;
+    uint64_t word, target;
+    char executable[PATH_MOST];
+};
+
+/* ---- numbers */
+
+static void put(struct scan *s, uint64_t value)
+{
+    if (s->end - s->next < ULEB_MOST) {
+        s->is_full = true;
+        return;
+    }
+    for (; value >= 0x80; value >>= 7)
+        *s->next++ = (uint8_t)(value | 0x80);
+    *s->next++ = (uint8_t)value;
+}
+
+static uint64_t zigzag(uint64_t difference)
+{
+    return difference << 1 ^ -(difference >> 63);
+}
+
+/* ---- the numbers of blocks */
+
+static size_t words_of(const struct wndl_rt_area *a)
+{
+    const struct wndl_rt_block_bitmap *b = &a->bitmap;
+    return (b->high - b->low) / WNDL_RT_BLOCK_ALIGNMENT / BITS + 1;
+}
+
+static uint32_t count_area(struct wndl_rt_area *a, uint32_t before)
+{
+    const size_t words = words_of(a);
+    for (size_t i = 0; i < words; i++) {
+        const uint64_t bits = a->bitmap.levels[0][i];
+        if (bits == 0)
+            continue;
+        a->ranks[i] = before;
+        before += (uint32_t)__builtin_popcountll(bits);
+    }
+    return before;
+}
+
+/* Returns the number of blocks, or UINT32_MAX without memory. */
+static uint32_t number_blocks(struct scan *s)
+{
+    struct wndl_rt_areas *a = s->areas;
+    for (size_t i = 0; i < a->heap_count; i++)
+        s->ranks_size += words_of(a->heaps[i]) * sizeof *s->ranks;
+    s->ranks = wndl_raw_map(s->ranks_size, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    if (s->ranks == NULL)
+        return UINT32_MAX;
+    uint32_t *at = s->ranks;
+    uint32_t count = 0;
+    for (size_t i = 0; i < a->heap_count; i++) {
+        a->heaps[i]->ranks = at;
+        at += words_of(a->heaps[i]);
+        count = count_area(a->heaps[i], count);
+    }
+    return count;
+}
+
+static uint32_t number_of(const struct wndl_rt_area *a, uintptr_t start)
+{
+    const size_t bit = (start - a->bitmap.low) / WNDL_RT_BLOCK_ALIGNMENT;
+    const uint64_t before =
+        a->bitmap.levels[0][bit / BITS] & ((UINT64_C(1) << bit % BITS) - 1);
+    return a->ranks[bit / BITS] + (uint32_t)__builtin_popcountll(before);
+}
+
+/* ---- pointers */
+
+/* As in the search, the last word of a block may be the allocator's. */
+static bool leads_into(const struct scan *s, uintptr_t word, uintptr_t start)
+{
+    const size_t size = wndl_rt_areas_size_at(s->areas, start);
+    const size_t into = word - start;
+    return into < size && into != size - sizeof word;
+}
+
+static void take_word(struct scan *s, uintptr_t at, uintptr_t word)
+{
+    uintptr_t start;
+    struct wndl_rt_area *a = wndl_rt_areas_heap_before(s->areas, word);
+    if (a == NULL || word >= a->high ||
+        !wndl_rt_block_bitmap_before(&a->bitmap, word, &start) ||
+        start == s->start || (word != start && !leads_into(s, word, start)))
+        return;
+    const uint64_t place = (at - s->start) / sizeof word + 1;
+    const uint64_t target = number_of(a, start);
+    put(s, place - s->word);
+    put(s, zigzag(target - s->target) << 1 | (word != start));
+    s->word = place;
+    s->target = target;
+}
+
+static void take_words(
+    struct scan *s, uintptr_t at, const uintptr_t *words, size_t count)
+{
+    const struct wndl_rt_pointer_filter *f = &s->areas->filter;
+    for (size_t i = 0; i < count; i++) {
+        const uintptr_t word = words[i];
+        if (word - f->low < f->high - f->low &&
+            word - f->gap >= f->gap_end - f->gap)
+            take_word(s, at + i * sizeof word, word);
+    }
+}
+
+/* Reads by the kernel. Returns the bytes to go on after. */
+static size_t take_copied(struct scan *s, uintptr_t at, size_t size)
+{
+    const struct iovec part = {
+        (void *)at, size < WNDL_RT_COPIED ? size : WNDL_RT_COPIED};
+    const size_t got = wndl_rt_read_parts(s->copied, WNDL_RT_COPIED, &part, 1);
+    take_words(s, at, s->copied, got / sizeof *s->copied);
+    const uintptr_t next_page = ((at + got) | (WNDL_RT_PAGE - 1)) + 1;
+    return got == part.iov_len ? got : next_page - at;
+}
+
+static void take_memory(struct scan *s, uintptr_t start, uintptr_t end)
+{
+    enum { DOWN = sizeof(uintptr_t) - 1 };
+    uintptr_t at = (start + DOWN) & ~(uintptr_t)DOWN;
+    s->start = start & ~(uintptr_t)DOWN;
+    s->word = 0;
+    end &= ~(uintptr_t)DOWN;
+    while (at < end && !s->is_full) {
+        size_t size = end - at;
+        switch (wndl_rt_areas_pages_at(s->areas, at, &size)) {
+        case WNDL_RT_PAGE_OTHER:
+            size = take_copied(s, at, size);
+            break;
+        case WNDL_RT_PAGE_PRESENT:
+            take_words(s, at, (const uintptr_t *)at, size / sizeof at);
+            break;
+        default:
+            break;
+        }
+        at += size;
+    }
+    put(s, 0);
+}
+
+/* ---- blocks */
+
+struct described {
+    const struct wndl_rt_areas *areas;
+    uint64_t site; /* + 1; 0: not known, after a fork */
+};
+
+static void describe(void *context, struct wndl_rt_block *block)
+{
+    struct described *d = context;
+    const bool is_known = block->generation == d->areas->wanted->generation;
+    d->site = is_known ? (uint64_t)block->site + 1 : 0;
+}
+
+static void put_block(struct scan *s, uintptr_t start)
+{
+    struct described d = {.areas = s->areas};
+    (void)wndl_rt_blocks_hold(start, describe, &d);
+    put(s, (start - s->block) / WNDL_RT_BLOCK_ALIGNMENT);
+    put(s, d.site);
+    s->block = start;
+    s->target = s->number++;
+    take_memory(s, start, start + wndl_rt_areas_size_at(s->areas, start));
+}
+
+static void put_blocks(struct scan *s, const struct wndl_rt_area *a)
+{
+    uintptr_t start;
+    for (uintptr_t at = a->bitmap.low;
+         !s->is_full && wndl_rt_block_bitmap_after(&a->bitmap, at, &start);
+         at = start + WNDL_RT_BLOCK_ALIGNMENT)
+        put_block(s, start);
+}
+
+/* ---- roots */
+
+static void put_path(struct scan *s, const char *path)
+{
+    const size_t size = path == NULL ? 0 : strlen(path);
+    put(s, size);
+    if ((size_t)(s->end - s->next) < size)
+        s->is_full = true;
+    for (size_t i = 0; i < size && !s->is_full; i++)
+        *s->next++ = (uint8_t)path[i];
+}
+
+/* The main program's name is empty in the loader's list. */
+static void find_executable(struct scan *s)
+{
+    const long size = wndl_raw4(SYS_readlinkat, AT_FDCWD,
+        (long)"/proc/self/exe", (long)s->executable, PATH_MOST - 1);
+    s->executable[size > 0 ? size : 0] = '\0';
+}
+
+static const char *path_of(
+    const struct scan *s, const struct wndl_dlmodule *module)
+{
+    return module->name != NULL && module->name[0] == '\0' ? s->executable
+                                                           : module->name;
+}
+
+static void put_root(void *context, const struct wndl_rt_root_range *range)
+{
+    struct scan *s = context;
+    struct wndl_dlmodule module;
+    if (s->is_full || range->start >= range->end)
+        return;
+    const bool is_data = !range->is_stack && wndl_dlfind(range->start, &module);
+    const uintptr_t start = range->start & ~(uintptr_t)(sizeof start - 1);
+    uint8_t *const before = s->next;
+    put(s, is_data ? ROOT_DATA : range->is_stack ? ROOT_STACK : ROOT_OTHER);
+    put(s, start);
+    put(s, range->end - start);
+    put(s, is_data ? start - (uintptr_t)module.bias.v : 0);
+    put_path(s, is_data ? path_of(s, &module) : NULL);
+    s->target = 0;
+    take_memory(s, range->start, range->end);
+    if (s->word == 0)
+        s->next = before;
+}
+
+/* ---- all */
+
+static void scan_all(
+    struct scan *s, const struct wndl_rt_root *early, size_t count)
+{
+    s->areas->near = s->areas->heaps[0];
+    for (size_t i = 0; i < s->areas->heap_count && !s->is_full; i++)
+        put_blocks(s, s->areas->heaps[i]);
+    wndl_rt_roots_each(s->areas, early, count, put_root, s);
+}
+
+void wndl_rt_heap_scan(struct wndl_rt_areas *areas,
+    const struct wndl_rt_root *early, size_t count, uintptr_t *copied)
+{
+    struct wndl_heap_scan *head = areas->wanted->scan;
+    uint8_t *const begin = (uint8_t *)head + WNDL_RT_PAGE;
+    struct scan s = {
+        .areas = areas,
+        .copied = copied,
+        .next = begin,
+        .end = (uint8_t *)head + WNDL_HEAP_SCAN_MOST,
+    };
+    const uint32_t blocks = number_blocks(&s);
+    if (blocks == UINT32_MAX)
+        return;
+    find_executable(&s);
+    put(&s, blocks);
+    scan_all(&s, early, count);
+    wndl_raw_unmap(s.ranks, s.ranks_size);
+    head->bytes = s.is_full ? 0 : (uint64_t)(s.next - begin);
+    atomic_store(&head->state,
+        s.is_full ? WNDL_HEAP_SCAN_TOO_LARGE : WNDL_HEAP_SCAN_DONE);
+}

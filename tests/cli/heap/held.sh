@@ -1,0 +1,91 @@
+#!/bin/sh
+# held.sh WINDLASS RECDUMP: of a program that keeps blocks alive in the usual
+# ways, `report` names who holds them and by what chain, what would be freed
+# with each place, and the block whose loss lost a whole tree.
+. "$(dirname "$0")/../lib/record_lib.sh"
+
+c++ -g -O1 -o holders "$sources/../heap/holders.cpp" || fail "the program"
+"$windlass" heap -q --scan -o r.wndl -- ./holders >address ||
+    fail "exit status $?"
+
+# ask OPTION...: the report without commas in numbers, into `report`.
+ask() {
+    "$windlass" report --no-pager -n 50 "$@" r.wndl >plain 2>errors ||
+        fail "$*: exit status $?: $(cat errors)"
+    sed 's/\([0-9]\),\([0-9]\)/\1\2/g' plain >report
+}
+
+# has PATTERN: a line of the report.
+has() {
+    grep -q "$1" report || fail "no line '$1': $(cat report)"
+}
+
+# ---- chains: BLOCKS of a place, who points to them, and which root
+# held PLACE BLOCKS BYTES ROOT
+held() {
+    ask --who-holds "$1"
+    has "^ *$3 .* $2  $1(.*) (holders.cpp"
+    has "^ *$3 .* $2 .*$4"
+}
+
+held make_value 100 7200 '< make_entry(entry\*) (holders.cpp.*, at offset 8$'
+has '< fill_cache() (holders.cpp.*, at several offsets$'
+has '< `cache` of holders, at offset 0$'
+held make_entry 100 2400 '< fill_cache() (holders.cpp'
+held make_link 100 4000 '< `chain` of holders, at offset 0$'
+has 'make_link(link_node\*) .*, which hold each other$'
+held make_item 100 5600 '~ `items` of holders, at offset 0$'
+has 'make_item() .*, which hold each other$'
+held make_registered 100 7200 '< main (holders.cpp:.*, which hold each other'
+has '< `registry` of holders, at offset 0$'
+held make_captured 1 72 '< set_callback() (holders.cpp.*, at offset 0$'
+has '< `callback` of holders, at offset 0$'
+held make_listener 100 5600 '< `events` of holders, at offset 0$'
+
+# ---- what would be freed
+ask --retained
+# The entries with the values, 2400 + 7200 bytes; the array with all of it.
+has '^ *9600 .* 2400 .* 100  make_entry'
+has '^ *9688 .* 88 .* 1  fill_cache()'
+has '^ *9688 .* 0 .* 0  `cache` of holders$'
+# ---- the lost tree, by its root alone: 101 blocks of 808 bytes
+sed -n '/^Leaks:/,$p' report >leaks
+grep -q '^ *81608 .* 808 .* 1  make_lost_root()' leaks ||
+    fail "the lost tree: $(cat leaks)"
+! grep -q make_lost_child leaks || fail "a child leads: $(cat leaks)"
+has '; no root leads to 81608 bytes in 101 blocks$'
+# The search for leaks and Valgrind agree; usable bytes are 8 more than 800.
+"$windlass" report --no-pager r.wndl >leaks || fail "no report"
+grep -A1 '^Leaks' leaks >/dev/null || fail "$(cat leaks)"
+if have valgrind; then
+    valgrind --leak-check=full ./holders >out 2>memcheck || fail "valgrind"
+    grep -q 'definitely lost: 800 bytes in 1 blocks' memcheck &&
+        grep -q 'indirectly lost: 80,000 bytes in 100 blocks' memcheck ||
+        fail "Valgrind finds others: $(cat memcheck)"
+fi
+
+# ---- one block, by an address in it
+ask --block "$(printf '%x' $(($(cat address) + 8)))"
+has '^Block 0x[0-9a-f]*: 88 bytes, allocated at fill_cache()'
+has '^9688 bytes would be freed with it$'
+has '^  0x[0-9a-f]* + 0  `cache` of holders$'
+[ "$(grep -c ' make_entry(entry\*) (holders' report)" -eq 10 ] ||
+    fail "not the ten buckets: $(cat report)"
+
+# ---- what cannot be answered
+! "$windlass" report --block 10 r.wndl >out 2>errors || fail "a block at 0x10"
+grep -q 'no block of the scanned heap is at 0x10$' errors || fail "$(cat errors)"
+! "$windlass" report --block 1x r.wndl >out 2>errors || fail "an address 1x"
+ask --who-holds nowhere_at_all
+has '^No block that is left was allocated at a place with `nowhere_at_all`\.$'
+"$windlass" heap -q -o without.wndl -- ./holders >out || fail "without a scan"
+! "$windlass" report --retained without.wndl >out 2>errors ||
+    fail "of no scan"
+grep -q "was not scanned: 'windlass heap --scan' does$" errors ||
+    fail "$(cat errors)"
+(
+    ulimit -v 600000
+    "$windlass" heap -q --scan -o small.wndl -- ./holders
+) >out || fail "in a small address space"
+! "$windlass" report --retained small.wndl >out 2>errors || fail "of no room"
+grep -q 'could not be scanned' errors || fail "$(cat errors)"

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+#include "testlib.h"
+
+#include "analyze/holders/dominators.h"
+#include "analyze/holders/graph.h"
+#include "analyze/holders/reach.h"
+#include "base/buf.h"
+#include "model/profile.h"
+
+#include <stdlib.h>
+
+enum { GRAPHS = 1000, MOST_BLOCKS = 14, MOST_ROOTS = 3, LONG_CHAIN = 300000 };
+
+struct made {
+    struct wndl_heap_graph graph;
+    uint32_t first_edge[MOST_BLOCKS + MOST_ROOTS + 1];
+    struct wndl_heap_edge edges[400];
+};
+
+static uint32_t seed = 1;
+
+static uint32_t draw(uint32_t below)
+{
+    seed = seed * 1664525 + 1013904223;
+    return (seed >> 8) % below;
+}
+
+static void make_graph(struct made *m)
+{
+    struct wndl_heap_graph *g = &m->graph;
+    *m = (struct made){0};
+    g->block_count = 1 + draw(MOST_BLOCKS);
+    g->root_count = draw(MOST_ROOTS + 1);
+    g->first_edge = m->first_edge;
+    g->edges = m->edges;
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < wndl_heap_graph_nodes(g); n++) {
+        m->first_edge[n] = count;
+        for (uint32_t left = draw(4); left > 0; left--)
+            m->edges[count++] = (struct wndl_heap_edge){
+                .target = draw(g->block_count), .conservative = draw(4) == 0};
+    }
+    m->first_edge[wndl_heap_graph_nodes(g)] = count;
+}
+
+static uint64_t size_of(const void *context, uint32_t block)
+{
+    (void)context;
+    return 16 + (uint64_t)block;
+}
+
+/* Sets, a bit a node. Marks what `from` leads to without node `without`. */
+static uint32_t spread(
+    const struct wndl_heap_graph *g, uint32_t from, uint32_t without)
+{
+    uint32_t before, reached = from & ~without;
+    do {
+        before = reached;
+        for (uint32_t n = 0; n < wndl_heap_graph_nodes(g); n++) {
+            if ((reached >> n & 1) == 0)
+                continue;
+            for (uint32_t e = g->first_edge[n]; e < g->first_edge[n + 1]; e++)
+                reached |= UINT32_C(1) << g->edges[e].target & ~without;
+        }
+    } while (reached != before);
+    return reached;
+}
+
+static uint32_t all_roots(const struct wndl_heap_graph *g)
+{
+    return ((UINT32_C(1) << g->root_count) - 1) << g->block_count;
+}
+
+static uint32_t bits_of(const uint32_t *nodes, uint32_t count)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < count; i++)
+        bits |= UINT32_C(1) << nodes[i];
+    return bits;
+}
+
+/* Whether `by` dominates `node` among what `tops` lead to. */
+static bool is_dominated(
+    const struct wndl_heap_graph *g, uint32_t tops, uint32_t by, uint32_t node)
+{
+    return by != node && (spread(g, tops, UINT32_C(1) << by) >> node & 1) == 0;
+}
+
+/* The dominator that all other dominators dominate. */
+static uint32_t nearest(
+    const struct wndl_heap_graph *g, uint32_t tops, uint32_t node)
+{
+    const uint32_t among = spread(g, tops, 0);
+    uint32_t best = WNDL_NO_INDEX;
+    for (uint32_t by = 0; by < wndl_heap_graph_nodes(g); by++) {
+        if ((among >> by & 1) != 0 && is_dominated(g, tops, by, node) &&
+            (best == WNDL_NO_INDEX || is_dominated(g, tops, best, by)))
+            best = by;
+    }
+    return best;
+}
+
+/* What is lost may point to what is not: it is out of the leaks' graph. */
+static void compare_leaks(const struct wndl_heap_graph *g, uint32_t rooted,
+    const struct wndl_heap_dominators *d)
+{
+    const uint32_t leaders = bits_of(d->leaders, d->leader_count);
+    const uint32_t all = (UINT32_C(1) << g->block_count) - 1;
+    assert_int_equal(leaders & rooted, 0);
+    assert_int_equal((spread(g, leaders, 0) | rooted) & all, all);
+    for (uint32_t i = 0; i < d->leader_count; i++) {
+        const uint32_t one = UINT32_C(1) << d->leaders[i];
+        assert_int_equal(spread(g, leaders & ~one, 0) & one, 0);
+        assert_int_equal(d->of[d->leaders[i]], WNDL_NO_INDEX);
+    }
+    for (uint32_t n = 0; n < g->block_count; n++) {
+        if ((rooted >> n & 1) == 0)
+            assert_int_equal(d->of[n], nearest(g, leaders, n));
+    }
+}
+
+static void compare_retained(
+    const struct wndl_heap_graph *g, const struct wndl_heap_dominators *d)
+{
+    for (uint32_t n = 0; n < wndl_heap_graph_nodes(g); n++) {
+        uint64_t sum = 0;
+        for (uint32_t block = 0; block < g->block_count; block++) {
+            uint32_t at = block;
+            while (at != n && at != WNDL_NO_INDEX)
+                at = d->of[at];
+            sum += at == n ? size_of(NULL, block) : 0;
+        }
+        assert_int_equal(d->retained[n], sum);
+    }
+}
+
+static void dominators_are_those_of_a_naive_model(void **state)
+{
+    (void)state;
+    for (int i = 0; i < GRAPHS; i++) {
+        struct made m;
+        struct wndl_arena arena;
+        struct wndl_heap_dominators d;
+        wndl_arena_init(&arena, wndl_mem_libc());
+        make_graph(&m);
+        assert_true(
+            wndl_heap_dominators_fill(&d, &m.graph, size_of, NULL, &arena));
+        const uint32_t roots = all_roots(&m.graph);
+        const uint32_t rooted = spread(&m.graph, roots, 0);
+        for (uint32_t n = 0; n < m.graph.block_count; n++) {
+            if ((rooted >> n & 1) != 0)
+                assert_int_equal(d.of[n], nearest(&m.graph, roots, n));
+        }
+        compare_leaks(&m.graph, rooted, &d);
+        compare_retained(&m.graph, &d);
+        assert_int_equal(d.order_count, wndl_heap_graph_nodes(&m.graph));
+        wndl_arena_free(&arena);
+    }
+}
+
+/* ---- chains */
+
+/* The fewest steps from a root, of certain pointers or of any; 0: none. */
+static uint32_t distance(
+    const struct wndl_heap_graph *g, uint32_t node, bool certain)
+{
+    uint32_t reached = all_roots(g), steps = 0, before = 0;
+    while ((reached >> node & 1) == 0 && reached != before) {
+        before = reached;
+        steps++;
+        for (uint32_t n = 0; n < wndl_heap_graph_nodes(g); n++) {
+            for (uint32_t e = g->first_edge[n];
+                 (before >> n & 1) != 0 && e < g->first_edge[n + 1]; e++) {
+                if (!certain || !g->edges[e].conservative)
+                    reached |= UINT32_C(1) << g->edges[e].target;
+            }
+        }
+    }
+    return (reached >> node & 1) == 0 ? 0 : steps;
+}
+
+static uint32_t length_of(const struct wndl_heap_graph *g,
+    const struct wndl_heap_reach *reach, uint32_t node, bool *certain)
+{
+    uint32_t length = 0;
+    *certain = true;
+    for (; reach->holders[node] != WNDL_NO_INDEX; node = reach->holders[node]) {
+        const struct wndl_heap_edge *e = &g->edges[reach->edges[node]];
+        assert_int_equal(e->target, node);
+        *certain &= !e->conservative;
+        length++;
+    }
+    assert_true(length == 0 || node >= g->block_count);
+    return length;
+}
+
+static void chains_are_short_and_certain_where_they_can_be(void **state)
+{
+    (void)state;
+    for (int i = 0; i < GRAPHS; i++) {
+        struct made m;
+        struct wndl_arena arena;
+        struct wndl_heap_reach reach;
+        wndl_arena_init(&arena, wndl_mem_libc());
+        make_graph(&m);
+        assert_true(wndl_heap_reach_fill(&reach, &m.graph, &arena));
+        for (uint32_t n = 0; n < m.graph.block_count; n++) {
+            bool certain;
+            const uint32_t length = length_of(&m.graph, &reach, n, &certain);
+            const uint32_t shortest = distance(&m.graph, n, true);
+            if (shortest != 0) {
+                assert_int_equal(length, shortest);
+                assert_true(certain);
+            } else {
+                assert_int_equal(
+                    length != 0, distance(&m.graph, n, false) != 0);
+            }
+        }
+        wndl_arena_free(&arena);
+    }
+}
+
+/* ---- the scan in the file */
+
+static void put_edge(
+    struct wndl_buf *out, uint32_t words, int64_t difference, bool conservative)
+{
+    wndl_buf_uleb(out, words);
+    wndl_buf_uleb(
+        out, ((uint64_t)difference << 1 ^ (uint64_t)(difference >> 63)) << 1 |
+                 conservative);
+}
+
+/*
+ * Three blocks at 0x1000, 0x1010 and 0x1040, of sites 1, none and 0. The first
+ * points to the third at word 2, and at word 3 into the second. A module's
+ * words 0 and 1, of one variable, and word 9 point to the first block.
+ */
+static void put_scan(struct wndl_buf *out)
+{
+    wndl_buf_uleb(out, 3);
+    wndl_buf_uleb(out, 0x1000 / 8);
+    wndl_buf_uleb(out, 2);
+    put_edge(out, 3, 2, false);
+    put_edge(out, 1, -1, true);
+    wndl_buf_uleb(out, 0);
+    wndl_buf_uleb(out, 2);
+    wndl_buf_uleb(out, 0);
+    wndl_buf_uleb(out, 0);
+    wndl_buf_uleb(out, 6);
+    wndl_buf_uleb(out, 1);
+    wndl_buf_uleb(out, 0);
+    wndl_buf_uleb(out, WNDL_HEAP_ROOT_DATA);
+    wndl_buf_uleb(out, 0x400000);
+    wndl_buf_uleb(out, 0x1000);
+    wndl_buf_uleb(out, 0x3000);
+    wndl_buf_uleb(out, 4);
+    wndl_buf_text(out, "/app");
+    put_edge(out, 1, 0, false);
+    put_edge(out, 1, 0, false);
+    put_edge(out, 8, 0, false);
+    wndl_buf_uleb(out, 0);
+}
+
+static bool find_variable(void *context, struct wndl_bytes path, uint64_t svma,
+    struct wndl_heap_root *variable)
+{
+    static const char name[] = "table";
+    (void)context;
+    if (path.size != 4 || svma >= 0x3010)
+        return false;
+    variable->svma = 0x3000;
+    variable->size = 16;
+    variable->name = (struct wndl_bytes){(const uint8_t *)name, 5};
+    return true;
+}
+
+static enum wndl_status read_scan(struct wndl_heap_graph *g,
+    struct wndl_bytes scan, struct wndl_mem *mem, struct wndl_error *err)
+{
+    static const struct wndl_heap_variables variables = {find_variable, NULL};
+    uint32_t sites[] = {5, 7};
+    struct wndl_process_heap heap = {
+        .scan = {.data = (void *)(uintptr_t)scan.data,
+            .len = scan.size,
+            .element = 1},
+        .scan_sites = {.data = sites, .len = 2, .element = sizeof sites[0]},
+    };
+    return wndl_heap_graph_read(g, &heap, &variables, mem, err);
+}
+
+static void a_scan_becomes_a_graph(void **state)
+{
+    (void)state;
+    struct wndl_buf out;
+    struct wndl_heap_graph g;
+    struct wndl_error err = {0};
+    wndl_buf_init(&out, wndl_mem_libc());
+    put_scan(&out);
+    const struct wndl_bytes scan = {out.data, out.size};
+    assert_int_equal(read_scan(&g, scan, wndl_mem_libc(), &err), WNDL_OK);
+    assert_int_equal(g.block_count, 3);
+    assert_int_equal(g.addresses[1], 0x1010);
+    assert_int_equal(g.addresses[2], 0x1040);
+    assert_int_equal(g.sites[0], 7);
+    assert_int_equal(g.sites[1], WNDL_NO_INDEX);
+    assert_int_equal(g.sites[2], 5);
+    assert_int_equal(g.first_edge[1], 2);
+    assert_int_equal(g.edges[0].target, 2);
+    assert_int_equal(g.edges[0].offset, 2);
+    assert_int_equal(g.edges[1].target, 1);
+    assert_int_equal(g.edges[1].offset, 3);
+    assert_true(g.edges[1].conservative);
+    assert_int_equal(g.root_count, 2);
+    assert_int_equal(g.roots[0].name.size, 5);
+    assert_int_equal(g.roots[0].address, 0x400000);
+    assert_int_equal(g.first_edge[4] - g.first_edge[3], 2);
+    assert_int_equal(g.edges[3].offset, 1);
+    assert_int_equal(g.roots[1].name.size, 0);
+    assert_int_equal(g.roots[1].svma, 0x3048);
+    assert_int_equal(g.edges[4].offset, 0);
+    assert_int_equal(g.first_edge[5], 5);
+    wndl_heap_graph_free(&g);
+    wndl_buf_free(&out);
+}
+
+/* Damage is told with its place, or what is read is within bounds. */
+static void read_prefix(struct wndl_bytes prefix, void *context)
+{
+    struct wndl_heap_graph g;
+    struct wndl_error err = {0};
+    (void)context;
+    const enum wndl_status status =
+        read_scan(&g, prefix, wndl_mem_libc(), &err);
+    if (prefix.size == 0)
+        assert_int_equal(status, WNDL_NOT_FOUND);
+    else if (status == WNDL_OK)
+        assert_int_equal(g.root_count, 0);
+    else
+        assert_int_equal(status, WNDL_MALFORMED);
+    wndl_heap_graph_free(&g);
+}
+
+static void a_scan_may_end_anywhere(void **state)
+{
+    (void)state;
+    struct wndl_buf out;
+    wndl_buf_init(&out, wndl_mem_libc());
+    put_scan(&out);
+    for_each_truncation(
+        (struct wndl_bytes){out.data, out.size - 1}, read_prefix, NULL);
+    wndl_buf_free(&out);
+}
+
+static void a_scan_may_have_any_bytes(void **state)
+{
+    (void)state;
+    struct wndl_buf out;
+    wndl_buf_init(&out, wndl_mem_libc());
+    put_scan(&out);
+    for (int i = 0; i < 20000; i++) {
+        struct wndl_heap_graph g;
+        struct wndl_error err = {0};
+        const uint32_t at = draw((uint32_t)out.size);
+        const uint8_t before = out.data[at];
+        out.data[at] = (uint8_t)draw(256);
+        const struct wndl_bytes scan = {out.data, out.size};
+        if (read_scan(&g, scan, wndl_mem_libc(), &err) == WNDL_OK) {
+            for (uint32_t e = 0; e < g.first_edge[wndl_heap_graph_nodes(&g)];
+                 e++)
+                assert_true(g.edges[e].target < g.block_count);
+        }
+        wndl_heap_graph_free(&g);
+        out.data[at] = before;
+    }
+    wndl_buf_free(&out);
+}
+
+/* ---- a chain that no recursion could follow */
+
+static void a_long_chain_needs_no_stack(void **state)
+{
+    (void)state;
+    struct wndl_arena arena;
+    struct wndl_heap_dominators d;
+    struct wndl_heap_graph g = {.block_count = LONG_CHAIN, .root_count = 1};
+    wndl_arena_init(&arena, wndl_mem_libc());
+    g.first_edge =
+        wndl_arena_calloc(&arena, LONG_CHAIN + 2, sizeof *g.first_edge);
+    g.edges = wndl_arena_calloc(&arena, LONG_CHAIN, sizeof *g.edges);
+    for (uint32_t i = 0; i < LONG_CHAIN; i++) {
+        g.first_edge[i + 1] = i + 1 < LONG_CHAIN ? i + 1 : i;
+        g.edges[i].target = i + 1;
+    }
+    g.edges[LONG_CHAIN - 1].target = 0;
+    g.first_edge[LONG_CHAIN + 1] = LONG_CHAIN;
+    assert_true(wndl_heap_dominators_fill(&d, &g, size_of, NULL, &arena));
+    assert_int_equal(d.of[0], LONG_CHAIN);
+    assert_int_equal(d.of[LONG_CHAIN - 1], LONG_CHAIN - 2);
+    assert_int_equal(d.retained[LONG_CHAIN - 1], 16 + LONG_CHAIN - 1);
+    wndl_arena_free(&arena);
+}
+
+/* ---- without memory */
+
+static void without_memory_nothing_is_lost(void **state)
+{
+    (void)state;
+    struct wndl_buf out;
+    wndl_buf_init(&out, wndl_mem_libc());
+    put_scan(&out);
+    const struct wndl_bytes scan = {out.data, out.size};
+    enum wndl_status status = WNDL_NOMEM;
+    for (long budget = 0; status != WNDL_OK; budget++) {
+        struct failing_mem mem;
+        struct wndl_heap_graph g;
+        struct wndl_error err = {0};
+        failing_mem_init(&mem, budget);
+        status = read_scan(&g, scan, &mem.mem, &err);
+        assert_true(status == WNDL_OK || status == WNDL_NOMEM);
+        wndl_heap_graph_free(&g);
+        assert_int_equal(mem.live, 0);
+        assert_true(budget < 100);
+    }
+    wndl_buf_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dominators_are_those_of_a_naive_model),
+        cmocka_unit_test(chains_are_short_and_certain_where_they_can_be),
+        cmocka_unit_test(a_scan_becomes_a_graph),
+        cmocka_unit_test(a_scan_may_end_anywhere),
+        cmocka_unit_test(a_scan_may_have_any_bytes),
+        cmocka_unit_test(a_long_chain_needs_no_stack),
+        cmocka_unit_test(without_memory_nothing_is_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
