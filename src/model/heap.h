@@ -113,7 +113,7 @@ struct wndl_heap_snapshot {
     uint64_t missed[WNDL_HEAP_MISSED_REASONS]; /* blocks at no site */
 };
 
-/* What became of a scan of the heap at the end. */
+/* The state of a heap's scan. */
 enum wndl_scan_end {
     WNDL_SCAN_NONE, /* not asked for */
     WNDL_SCAN_DONE,

@@ -32,14 +32,14 @@ struct wndl_holder_step {
     uint32_t parent;         /* step nearer to the blocks */
     uint32_t child, sibling; /* steps; 0: none */
     uint64_t blocks, bytes;  /* whose chain comes through here */
-    uint64_t conservative;   /* of these blocks: the pointer is a guess */
     uint64_t offset;         /* bytes, of the pointer in its block or root */
     bool offsets_differ;
     bool is_root;
+    bool is_conservative; /* most of the pointers are */
     bool repeats; /* blocks of the place hold each other, as in a list */
 };
 
-/* What is known of one block. */
+/* A block, the pointers to and from it, and its chain. */
 struct wndl_heap_pointer {
     uint32_t place;
     uint64_t address, offset; /* of the block or root; bytes into it */

@@ -186,6 +186,10 @@ struct wndl_heap {
     _Atomic uint32_t asked, done;
     char text[WNDL_HEAP_TEXT]; /* name of the snapshot */
 
+    /* The collector's requests for a scan, counted, and the last one that the
+     * process has begun to answer. */
+    _Atomic uint32_t scan_asked, scan_begun;
+
     struct wndl_heap_stripe stripe[WNDL_HEAP_STRIPES];
     /* Growths have pages of their own, which do not exist in most processes. */
     uint8_t unused[704];
@@ -204,8 +208,9 @@ enum wndl_heap_flag {
 };
 
 /*
- * The scan at the end of a process, in pages after the tables: this head, and
- * from the next page on the scan (docs/formats/wndl.md, HSCN).
+ * A scan, in pages after the tables: this head, and from the next page on the
+ * scan itself (docs/formats/wndl.md, HSCN). The collector asks for one by a
+ * number in the header; the last is made at the end of the process, unasked.
  */
 enum wndl_heap_scan_state {
     WNDL_HEAP_SCAN_NOT_MADE,
@@ -213,9 +218,12 @@ enum wndl_heap_scan_state {
     WNDL_HEAP_SCAN_TOO_LARGE,
 };
 
+enum { WNDL_HEAP_SCAN_AT_END = 0xffffffff };
+
 struct wndl_heap_scan {
-    _Atomic uint32_t state; /* enum wndl_heap_scan_state, written last */
-    uint32_t reserved;
+    /* The number of the request that it answers, or AT_END; written last. */
+    _Atomic uint32_t answers;
+    uint32_t state; /* enum wndl_heap_scan_state */
     uint64_t bytes; /* of the scan */
 };
 

@@ -232,6 +232,7 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
 #define WNDL_FIELDS_FINDINGS(F) F(uleb, process)
 #define WNDL_FIELDS_HSCN(F)                                                    \
     F(uleb, process)                                                           \
+    F(uleb, snapshot)                                                          \
     F(uleb, end)                                                               \
     F(uleb, position)                                                          \
     F(str, bytes)

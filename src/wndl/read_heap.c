@@ -398,7 +398,14 @@ static enum wndl_status add_bytes(
     return WNDL_OK;
 }
 
-/* Without one of its parts a scan cannot be read. */
+/* Whether the scan is of the snapshot that is wanted. */
+static bool is_wanted_scan(const struct wndl_reader *r, uint64_t snapshot)
+{
+    return r->p->wanted_snapshot == WNDL_LAST_SNAPSHOT ||
+           r->p->wanted_snapshot == snapshot;
+}
+
+/* The last scan is kept. Without one of its parts it cannot be read. */
 enum wndl_status wndl_read_hscn(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct list list;
@@ -406,10 +413,14 @@ enum wndl_status wndl_read_hscn(struct wndl_reader *r, struct wndl_cursor *c)
     if (!begin_list(&list, r, c, hscn.process))
         return WNDL_MALFORMED;
     struct wndl_process_heap *heap = list.heap;
-    if (heap->scan_end == WNDL_SCAN_DAMAGED ||
-        hscn.position != heap->scan.len || hscn.end >= WNDL_SCAN_DAMAGED) {
-        heap->scan_end = WNDL_SCAN_DAMAGED;
+    if (!is_wanted_scan(r, hscn.snapshot))
+        return WNDL_OK;
+    if (hscn.position == 0)
         heap->scan.len = 0;
+    else if (heap->scan_end == WNDL_SCAN_DAMAGED)
+        return WNDL_OK;
+    if (hscn.position != heap->scan.len || hscn.end >= WNDL_SCAN_DAMAGED) {
+        heap->scan_end = WNDL_SCAN_DAMAGED;
         return WNDL_MALFORMED;
     }
     heap->scan_end = (uint8_t)hscn.end;

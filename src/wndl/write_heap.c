@@ -286,13 +286,15 @@ void wndl_recording_wrongs(struct wndl_recording *r,
     wndl_recording_finish(r, &chunk);
 }
 
-void wndl_recording_scan(struct wndl_recording *r, uint32_t process,
-    enum wndl_scan_end end, uint64_t position, struct wndl_bytes part)
+void wndl_recording_scan(struct wndl_recording *r,
+    const struct wndl_recording_scan *scan, uint64_t position,
+    struct wndl_bytes part)
 {
     struct wndl_chunk_writer chunk;
     const struct wndl_fields_hscn fields = {
-        .process = process,
-        .end = end,
+        .process = scan->process,
+        .snapshot = scan->snapshot,
+        .end = scan->end,
         .position = position,
         .bytes = part,
     };

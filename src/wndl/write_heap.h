@@ -79,9 +79,15 @@ void wndl_recording_wrongs(struct wndl_recording *r,
     const struct wndl_heap_process *process,
     const struct wndl_heap_wrong wrongs[WNDL_HEAP_WRONGS]);
 
+struct wndl_recording_scan {
+    uint32_t process, snapshot;
+    enum wndl_scan_end end;
+};
+
 /* Writes HSCN: a part of a scan. Its first byte is `position` of the whole. */
-void wndl_recording_scan(struct wndl_recording *r, uint32_t process,
-    enum wndl_scan_end end, uint64_t position, struct wndl_bytes part);
+void wndl_recording_scan(struct wndl_recording *r,
+    const struct wndl_recording_scan *scan, uint64_t position,
+    struct wndl_bytes part);
 
 /* Writes HTOG. */
 void wndl_recording_together(struct wndl_recording *r, uint32_t process,

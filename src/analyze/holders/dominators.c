@@ -84,7 +84,7 @@ static void search_roots(struct search *s)
     s->roots_end = s->count;
 }
 
-/* Begins at any block that was not visited. Returns the number of beginnings. */
+/* Begins at any block that was not visited. Returns how often. */
 static uint32_t search_rest(struct search *s, uint32_t *begins)
 {
     uint32_t count = 0;

@@ -3,9 +3,9 @@
  * dominators: what would be freed with each block.
  *
  * A node dominates a block if every chain from a root to the block contains the
- * node. The nearest one is the block's immediate dominator. A block that several
- * roots hold has none. Blocks that no root leads to hang below the leaders of
- * leaks: blocks whose loss lost the others.
+ * node. The nearest one is the block's immediate dominator. A block that
+ * several roots hold has none. Blocks that no root leads to hang below the
+ * leaders of leaks: blocks whose loss lost the others.
  */
 #ifndef WNDL_ANALYZE_HOLDERS_DOMINATORS_H
 #define WNDL_ANALYZE_HOLDERS_DOMINATORS_H
@@ -26,8 +26,8 @@ struct wndl_heap_dominators {
 };
 
 /*
- * Fills in `d`, in memory of `arena`. `size_of` returns the bytes of a block. The
- * time is nearly linear in the graph (semi-NCA: Georgiadis, "Linear-time
+ * Fills in `d`, in memory of `arena`. `size_of` returns the bytes of a block.
+ * The time is nearly linear in the graph (semi-NCA: Georgiadis, "Linear-time
  * algorithms for dominators and related problems", 2005, section 2.2); no
  * function recurses. False when memory is out.
  */

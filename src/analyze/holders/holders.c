@@ -40,10 +40,9 @@ static enum wndl_status answer(struct wndl_heap_holders *h,
 
 enum wndl_status wndl_heap_holders_fill(struct wndl_heap_holders *h,
     const struct wndl_symbolized *s, const struct wndl_process_heap *heap,
-    const struct wndl_holders_wanted *wanted,
-    const struct wndl_heap_variables *variables, struct wndl_mem *mem,
-    struct wndl_error *err)
+    const struct wndl_holders_wanted *wanted, struct wndl_error *err)
 {
+    struct wndl_mem *mem = s->arena.mem;
     struct wndl_heap_known known = {.heap = heap};
     struct wndl_arena scratch;
     *h = (struct wndl_heap_holders){0};
@@ -52,7 +51,7 @@ enum wndl_status wndl_heap_holders_fill(struct wndl_heap_holders *h,
     wndl_vec_init(&h->steps, &h->arena, sizeof(struct wndl_holder_step));
     wndl_vec_init(&h->seen, &h->arena, sizeof(struct wndl_heap_block_view));
     enum wndl_status status =
-        wndl_heap_graph_read(&h->graph, heap, variables, mem, err);
+        wndl_heap_graph_read(&h->graph, heap, wanted->variables, mem, err);
     if (status == WNDL_OK && !(wndl_intern_init(&h->strings, &h->arena) &&
                                  know(&known, h, s, &scratch)))
         status = wndl_fail(err, WNDL_NOMEM, "out of memory");

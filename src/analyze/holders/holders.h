@@ -13,19 +13,18 @@ struct wndl_holders_wanted {
     const char
         *place;     /* steps are of blocks whose place contains it; or NULL */
     uint64_t block; /* an address in the block that is viewed; 0: none */
+    const struct wndl_heap_variables *variables; /* or NULL */
 };
 
 /*
- * Fills in `h` from a heap of s->profile, both of which must outlive it; `h`
- * must not move. `variables` may be NULL. Ends with wndl_heap_holders_free, even
+ * Fills in `h` from a heap of s->profile. All of them must outlive it; `h` must
+ * not move. Its memory is that of `s`. Ends with wndl_heap_holders_free, even
  * after a failure. NOT_FOUND: the heap was not scanned, or no block is at
- * `block`; MALFORMED; NOMEM.
+ * wanted->block; MALFORMED; NOMEM.
  */
 enum wndl_status wndl_heap_holders_fill(struct wndl_heap_holders *h,
     const struct wndl_symbolized *s, const struct wndl_process_heap *heap,
-    const struct wndl_holders_wanted *wanted,
-    const struct wndl_heap_variables *variables, struct wndl_mem *mem,
-    struct wndl_error *err);
+    const struct wndl_holders_wanted *wanted, struct wndl_error *err);
 void wndl_heap_holders_free(struct wndl_heap_holders *h);
 
 #endif

@@ -28,8 +28,8 @@ static bool is_of_library(struct wndl_bytes text)
 }
 
 /*
- * The innermost frame that does not only allocate, or serve as a container; else
- * the innermost.
+ * The innermost frame that does not only allocate, or serve as a container;
+ * else the innermost.
  */
 static struct wndl_bytes text_of_stack(
     const struct wndl_heap_list *list, uint32_t leaf)
@@ -130,7 +130,7 @@ bool wndl_heap_places_fill(struct wndl_heap_places *places,
     struct wndl_heap_holders *h, const struct wndl_symbolized *s,
     const struct wndl_process_heap *heap)
 {
-    static const char unknown[] = "(allocated before a fork)";
+    static const char unknown[] = "(place not known)";
     const struct wndl_bytes text = {
         (const uint8_t *)unknown, sizeof unknown - 1};
     places->of_sites = wndl_arena_calloc(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* places: the place of each node of a heap's graph (heap_holders.h). */
+/* places: the place of each node of a heap's graph (model/heap_holders.h). */
 #ifndef WNDL_ANALYZE_HOLDERS_PLACES_H
 #define WNDL_ANALYZE_HOLDERS_PLACES_H
 

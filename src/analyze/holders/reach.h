@@ -21,8 +21,8 @@ struct wndl_heap_reach {
 };
 
 /*
- * Fills in `reach`, in memory of `arena`. The time is linear in the graph. False
- * when memory is out.
+ * Fills in `reach`, in memory of `arena`. The time is linear in the graph.
+ * False when memory is out.
  */
 bool wndl_heap_reach_fill(struct wndl_heap_reach *reach,
     const struct wndl_heap_graph *g, struct wndl_arena *arena);

@@ -7,7 +7,7 @@
 #include "analyze/holders/places.h"
 #include "analyze/holders/reach.h"
 
-/* What the parts of holders know of a heap, whose graph is h->graph. */
+/* All parts of holders share it. The graph is h->graph. */
 struct wndl_heap_known {
     const struct wndl_process_heap *heap;
     struct wndl_heap_places places;

@@ -20,7 +20,7 @@ void wndl_variable_names_init(struct wndl_variable_names *names,
     const struct wndl_profile *profile, struct wndl_mem *mem);
 void wndl_variable_names_free(struct wndl_variable_names *names);
 
-/* What names variables by it. It is valid as long as `names`. */
+/* A finder that uses `names`, and is valid as long as they are. */
 struct wndl_heap_variables wndl_variable_names_finder(
     struct wndl_variable_names *names);
 

@@ -80,7 +80,7 @@ static int fail(struct wndl_error *err, const char *path)
 
 static int report(const struct wndl_cli_recording *loaded,
     const struct wndl_process_heap *heap, const struct wndl_held_show *show,
-    const struct wndl_holders_wanted *wanted)
+    struct wndl_holders_wanted *wanted)
 {
     struct wndl_variable_names names;
     struct wndl_heap_holders h;
@@ -88,9 +88,10 @@ static int report(const struct wndl_cli_recording *loaded,
     wndl_variable_names_init(&names, &loaded->profile, wndl_mem_libc());
     const struct wndl_heap_variables variables =
         wndl_variable_names_finder(&names);
+    wanted->variables = &variables;
     int exit_code = 0;
-    if (wndl_heap_holders_fill(&h, &loaded->symbolized, heap, wanted,
-            &variables, wndl_mem_libc(), &err) != WNDL_OK) {
+    if (wndl_heap_holders_fill(&h, &loaded->symbolized, heap, wanted, &err) !=
+        WNDL_OK) {
         exit_code = fail(&err, show->path);
     } else {
         struct wndl_buf text, plain;

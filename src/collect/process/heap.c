@@ -244,6 +244,7 @@ void wndl_collector_heap_snapshot(
     take_snapshot(p, &sum, why, part);
     put_live(p, &sum);
     free_part(part);
+    wndl_heap_ask_scan(p);
 }
 
 /* ---- while it runs */
@@ -299,6 +300,7 @@ void wndl_collector_heap_drain(struct wndl_collector_process *p)
     take_sites(p, false);
     wndl_heap_sum_up(p->heap, &sum);
     report_live(p, &sum);
+    wndl_heap_take_scan(p);
     see_to_program(p);
     see_to_clock(p);
     see_to_peak(p, &sum);

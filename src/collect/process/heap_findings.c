@@ -50,62 +50,13 @@ static void put_wrongs(struct wndl_collector_process *p)
     wndl_recording_wrongs(p->recording, &process, wrongs);
 }
 
-/* ---- the scan */
-
-static enum wndl_scan_end scan_end(const struct wndl_heap_scan *head)
-{
-    switch (atomic_load(&head->state)) {
-    case WNDL_HEAP_SCAN_DONE:
-        return head->bytes <= WNDL_HEAP_SCAN_MOST - sizeof *head
-                   ? WNDL_SCAN_DONE
-                   : WNDL_SCAN_NOT_MADE;
-    case WNDL_HEAP_SCAN_TOO_LARGE:
-        return WNDL_SCAN_TOO_LARGE;
-    default:
-        return WNDL_SCAN_NOT_MADE;
-    }
-}
-
-/* A part at a time, because all of it may be a share of the heap. */
-static void put_scan_bytes(
-    struct wndl_collector_process *p, uint64_t size, size_t from)
-{
-    enum { PART = 256 * 1024 };
-    uint8_t *part = wndl_mem_zalloc(wndl_mem_libc(), PART);
-    for (uint64_t at = 0; part != NULL && at < size; at += PART) {
-        const size_t count = size - at < PART ? (size_t)(size - at) : PART;
-        wndl_heap_read(p->heap, from + (size_t)at, part, count);
-        wndl_recording_scan(p->recording, p->index, WNDL_SCAN_DONE, at,
-            (struct wndl_bytes){part, count});
-        wndl_recording_flush(p->recording);
-    }
-    wndl_mem_free(wndl_mem_libc(), part);
-}
-
-static void put_scan(struct wndl_collector_process *p)
-{
-    const struct wndl_collector_heap *heap = p->heap;
-    const size_t from = heap->layout.size;
-    struct wndl_heap_scan head = {0};
-    if ((heap->request.flags & WNDL_HEAP_SCAN) == 0)
-        return;
-    if (wndl_heap_has_scan(heap->request.sites, heap->request.flags))
-        wndl_heap_read(heap, from, &head, sizeof head);
-    const enum wndl_scan_end end = scan_end(&head);
-    if (end == WNDL_SCAN_DONE)
-        put_scan_bytes(p, head.bytes, from + 4096);
-    else
-        wndl_recording_scan(
-            p->recording, p->index, end, 0, (struct wndl_bytes){0});
-}
-
 void wndl_heap_put_findings(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part)
 {
     put_leaks(p, part);
     put_growths(p);
     put_wrongs(p);
-    put_scan(p);
+    wndl_heap_end_scan(p);
     if ((p->heap->request.flags & WNDL_HEAP_CUMULATIVE) != 0)
         wndl_heap_put_paired(p, sum, part);
 }

@@ -24,6 +24,8 @@ struct wndl_collector_heap {
     uint64_t next;         /* CLOCK_MONOTONIC ns of the next snapshot by time */
     int64_t peak;          /* bytes, at the last snapshot for a peak */
     int64_t bytes, blocks; /* live, as last written */
+    uint32_t scan;         /* the last that was asked for and taken */
+    uint32_t scan_of;      /* the snapshot for which one was asked */
 };
 
 /* ---- heap_head */
@@ -88,6 +90,18 @@ void wndl_heap_read_stripe(const struct wndl_collector_heap *heap,
 /* Writes HLEK, HGRO, HWRO, HSCN and HTOG. */
 void wndl_heap_put_findings(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
+
+/* ---- heap_scan */
+
+/* Asks the process for a scan for the last snapshot, unless it still makes one,
+ * or none is wanted. */
+void wndl_heap_ask_scan(struct wndl_collector_process *p);
+
+/* Writes HSCN if the scan that was asked for is there. */
+void wndl_heap_take_scan(struct wndl_collector_process *p);
+
+/* The same, at the end: of the last scan. */
+void wndl_heap_end_scan(struct wndl_collector_process *p);
 
 /* ---- heap_paired */
 

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { DEEPEST = 32 };
+enum { DEEPEST = 32, SMALLEST_SHARE = 100 };
 
 static void put_place(
     const struct wndl_heap_holders *h, uint32_t place, struct wndl_buf *out)
@@ -51,7 +51,7 @@ static void put_table(const struct wndl_heap_holders *h, const char *title,
 
 static void put_head(const struct wndl_heap_holders *h, struct wndl_buf *out)
 {
-    wndl_buf_text(out, "Scan at the end: ");
+    wndl_buf_text(out, "Scan: ");
     wndl_text_count(out, h->bytes, "byte");
     wndl_buf_text(out, " in ");
     wndl_text_count(out, h->graph.block_count, "block");
@@ -94,15 +94,23 @@ static int compare_steps(const void *a, const void *b, void *context)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
+struct printing {
+    const struct wndl_heap_holders *h;
+    size_t rows;
+    uint64_t least; /* bytes of a step that is shown */
+    struct wndl_buf *out;
+    struct wndl_arena arena;
+};
+
 /* The steps after `parent`, the largest first. Returns their number. */
-static size_t sort_steps(const struct wndl_heap_holders *h, uint32_t parent,
-    uint32_t **sorted, struct wndl_arena *arena)
+static size_t sort_steps(struct printing *p, uint32_t parent, uint32_t **sorted)
 {
+    const struct wndl_heap_holders *h = p->h;
     size_t count = 0;
     for (uint32_t s = step_at(h, parent)->child; s != 0;
          s = step_at(h, s)->sibling)
         count++;
-    *sorted = wndl_arena_calloc(arena, count + 1, sizeof **sorted);
+    *sorted = wndl_arena_calloc(&p->arena, count + 1, sizeof **sorted);
     if (*sorted == NULL)
         return 0;
     count = 0;
@@ -120,7 +128,7 @@ static void put_step(const struct wndl_heap_holders *h,
     wndl_buf_printf(out, "  %15s  %5.1f%%  %11s  %*s",
         wndl_text_number(s->bytes, bytes), share(h, s->bytes),
         wndl_text_number(s->blocks, blocks), depth * 2, "");
-    wndl_buf_text(out, depth == 0 ? "" : s->conservative != 0 ? "~ " : "< ");
+    wndl_buf_text(out, depth == 0 ? "" : s->is_conservative ? "~ " : "< ");
     put_place(h, s->place, out);
     if (s->repeats)
         wndl_buf_text(out, ", which hold each other");
@@ -131,26 +139,36 @@ static void put_step(const struct wndl_heap_holders *h,
     wndl_buf_byte(out, '\n');
 }
 
-/* Deeper chains than DEEPEST are cut. */
-static void put_steps(const struct wndl_heap_holders *h, uint32_t parent,
-    int depth, size_t rows, struct wndl_buf *out, struct wndl_arena *arena)
+/* Small branches are left out, and chains deeper than DEEPEST are cut. */
+static void put_steps(struct printing *p, uint32_t parent, int depth)
 {
     uint32_t *sorted;
-    const size_t count = sort_steps(h, parent, &sorted, arena);
-    for (size_t i = 0; i < count && i < rows; i++) {
-        put_step(h, step_at(h, sorted[i]), depth, out);
+    const size_t count = sort_steps(p, parent, &sorted);
+    size_t shown = 0;
+    while (shown < count && shown < p->rows &&
+           step_at(p->h, sorted[shown])->bytes >= p->least) {
+        put_step(p->h, step_at(p->h, sorted[shown]), depth, p->out);
         if (depth < DEEPEST)
-            put_steps(h, sorted[i], depth + 1, rows, out, arena);
+            put_steps(p, sorted[shown], depth + 1);
+        shown++;
     }
-    if (count > rows)
-        wndl_buf_printf(out, "  %15s  %6s  %11s  %*sand %zu more places\n", "",
-            "", "", depth * 2, "", count - rows);
+    if (depth == 0 && count > shown)
+        wndl_buf_printf(p->out, "  and %zu more places\n", count - shown);
+}
+
+/* Bytes of the blocks that were asked for. */
+static uint64_t bytes_of(const struct wndl_heap_holders *h)
+{
+    uint64_t sum = 0;
+    for (uint32_t s = step_at(h, 0)->child; s != 0; s = step_at(h, s)->sibling)
+        sum += step_at(h, s)->bytes;
+    return sum;
 }
 
 void wndl_text_who_holds(const struct wndl_heap_holders *h, const char *place,
     size_t rows, struct wndl_buf *out)
 {
-    struct wndl_arena arena;
+    struct printing p = {.h = h, .rows = rows, .out = out};
     put_head(h, out);
     if (h->steps.len <= 1) {
         wndl_buf_printf(out,
@@ -162,9 +180,10 @@ void wndl_text_who_holds(const struct wndl_heap_holders *h, const char *place,
         "\nWho holds the blocks of places with `%s`\n\n  %15s  %6s  %11s  "
         "place, and below it who points to its blocks\n",
         place, "bytes", "share", "blocks");
-    wndl_arena_init(&arena, out->mem);
-    put_steps(h, 0, 0, rows, out, &arena);
-    wndl_arena_free(&arena);
+    p.least = bytes_of(h) / SMALLEST_SHARE;
+    wndl_arena_init(&p.arena, out->mem);
+    put_steps(&p, 0, 0);
+    wndl_arena_free(&p.arena);
 }
 
 /* ---- one block */

@@ -12,7 +12,7 @@
 #include "rt/heap/hook/reported.h"
 #include "rt/heap/hook/resolve.h"
 #include "rt/heap/hook/sanitizer.h"
-#include "rt/heap/leaks/leaks.h"
+#include "rt/heap/record/search.h"
 #include "rt/heap/record/untracked.h"
 
 #include <sys/mman.h>
@@ -67,6 +67,15 @@ static void find_tables(struct wndl_heap *shared, uint32_t sites)
     };
 }
 
+/* NULL: none is wanted, or there is no room. */
+static struct wndl_heap_scan *scan_of(
+    struct wndl_heap *shared, const struct wndl_go *go)
+{
+    if (!wndl_heap_has_scan(go->heap_sites, go->heap))
+        return NULL;
+    return (void *)((uint8_t *)shared + wndl_heap_layout(go->heap_sites).size);
+}
+
 void wndl_rt_heap_settle(void)
 {
     wndl_rt_untracked_settle();
@@ -98,6 +107,7 @@ void wndl_rt_heap_start(const struct wndl_go *go)
     wndl_rt_heap->inherits =
         wndl_rt_heap_generation != 0 && shared->sample_below != 0;
     wndl_rt_heap->leaks = (go->heap & WNDL_HEAP_LEAKS) != 0;
+    wndl_rt_heap->scan = scan_of(shared, go);
     shared->start_tsc = wndl_rt_tsc();
     shared->tsc_in_ns = WNDL_ARCH_TICKS_ARE_NS;
     shared->start_time = wndl_raw_clock_ns(CLOCK_MONOTONIC);
@@ -116,48 +126,6 @@ void wndl_rt_heap_unload(bool begins)
 
 /* ---- the end */
 
-/*
- * Nothing is known of blocks that were not sampled: they may point to others.
- * Blocks that were freed unseen would all be leaks.
- */
-static bool are_all_known(void)
-{
-    return wndl_rt_heap->sample_below == 0 &&
-           wndl_rt_heap->shared->own_allocator == 0;
-}
-
-/* NULL: none is wanted, or there is no room. */
-static struct wndl_heap_scan *scan_of(struct wndl_heap *shared)
-{
-    if (!wndl_heap_has_scan(shared->sites, shared->flags))
-        return NULL;
-    return (void *)((uint8_t *)shared + wndl_heap_layout(shared->sites).size);
-}
-
-/* Where nothing was allocated there is nothing to search. */
-static void find_leaks(void)
-{
-    struct wndl_heap *shared = wndl_rt_heap->shared;
-    if (atomic_load(&shared->site_count) == 0) {
-        atomic_store(&shared->leaks_known, 1);
-        return;
-    }
-    struct wndl_heap_layout layout = wndl_heap_layout(shared->sites);
-    struct wndl_rt_root roots[WNDL_RT_EARLY];
-    const struct wndl_rt_leak_search search = {
-        .sites = wndl_rt_heap->sites.sites,
-        .site_count = &shared->site_count,
-        .most_sites = shared->sites,
-        .leaks = (void *)((uint8_t *)shared + layout.leaks),
-        .generation = wndl_rt_heap_generation,
-        .sp = (uintptr_t)__builtin_frame_address(0),
-        .most_mappings = WNDL_RT_LEAK_MAPPINGS,
-        .scan = scan_of(shared),
-    };
-    if (wndl_rt_heap_find_leaks(&search, roots, wndl_rt_untracked_roots(roots)))
-        atomic_store(&shared->leaks_known, 1);
-}
-
 /* The live bytes at the end may be the peak. */
 __attribute__((destructor)) static void finish(void)
 {
@@ -165,9 +133,7 @@ __attribute__((destructor)) static void finish(void)
     if (t == NULL)
         return;
     wndl_rt_stripe_note_peak(&t->stripe);
-    if ((wndl_rt_heap->leaks || scan_of(wndl_rt_heap->shared) != NULL) &&
-        are_all_known())
-        find_leaks();
+    wndl_rt_heap_search_at_end();
     wndl_rt_heap_leave();
 }
 

@@ -3,6 +3,7 @@
 
 #include "rt/heap/hook/bootstrap.h"
 #include "rt/heap/hook/resolve.h"
+#include "rt/heap/record/search.h"
 
 #include <string.h>
 
@@ -24,6 +25,8 @@ void *wndl_rt_call_sampled(struct wndl_rt_heap_thread *t, void *block,
                                           .usable = usable,
                                           .regs = regs,
                                       });
+    if (wndl_rt_heap_scan_is_due())
+        wndl_rt_heap_scan_as_asked(regs);
     wndl_rt_heap_leave();
     return block;
 }

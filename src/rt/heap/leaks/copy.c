@@ -168,3 +168,38 @@ bool wndl_rt_copy_search(
         take_back(areas);
     return found;
 }
+
+/* The copy that nobody has waited for; 0: there is none. */
+static _Atomic long left;
+
+static void reap(void)
+{
+    const long copy = atomic_exchange(&left, 0);
+    int status;
+    if (copy > 0)
+        (void)wndl_raw4(SYS_wait4, copy, (long)&status, __WALL | WNOHANG, 0);
+}
+
+bool wndl_rt_copy_leave(
+    struct wndl_rt_areas *areas, void (*search)(void *context), void *context)
+{
+    reap();
+    wndl_rt_own_pages_begin_copy(&areas->own);
+    const long copy = wndl_rt_areas_look_at_pages(areas, MAP_SHARED)
+                          ? fork_holding_blocks()
+                          : -1;
+    if (copy == 0)
+        be_copy(&(struct copied){areas, search, context});
+    wndl_rt_own_pages_end_copy(&areas->own);
+    wndl_rt_areas_forget_pages(areas);
+    if (copy > 0)
+        atomic_store(&left, copy);
+    return copy > 0;
+}
+
+void wndl_rt_copy_wait(void)
+{
+    const long copy = atomic_exchange(&left, 0);
+    if (copy > 0)
+        (void)wndl_rt_child_wait(copy);
+}

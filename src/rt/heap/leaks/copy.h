@@ -18,4 +18,15 @@ bool wndl_rt_copy_is_wanted(const struct wndl_rt_areas *areas);
 bool wndl_rt_copy_search(
     struct wndl_rt_follower *s, void (*search)(void *context), void *context);
 
+/*
+ * Calls `search` in a copy, which the caller does not wait for. The copy ends
+ * with the calling thread. It stays a zombie until the next copy is made or the
+ * process ends. False: there is none.
+ */
+bool wndl_rt_copy_leave(
+    struct wndl_rt_areas *areas, void (*search)(void *context), void *context);
+
+/* Waits for the copy that was left, if there is one. */
+void wndl_rt_copy_wait(void);
+
 #endif

@@ -122,14 +122,20 @@ static bool make_more_room(struct search *s)
 
 /* ---- the whole search */
 
-static void search_all(void *search)
+static void find_lost(struct search *s)
 {
-    struct search *s = search;
-    s->areas.near = s->areas.heaps[0];
     wndl_rt_roots_each(&s->areas, s->roots, s->root_count, follow_root, s);
     for (size_t i = 0; i < s->areas.heap_count; i++)
         follow_leaks(s, s->areas.heaps[i]);
     wndl_rt_blocks_each(add_leak, s);
+}
+
+static void search_all(void *search)
+{
+    struct search *s = search;
+    s->areas.near = s->areas.heaps[0];
+    if (s->wanted->leaks != NULL)
+        find_lost(s);
     if (s->wanted->scan != NULL)
         wndl_rt_heap_scan(
             &s->areas, s->roots, s->root_count, s->follower.copied);
@@ -144,6 +150,13 @@ static bool search_here(struct search *s)
     return is_bounded;
 }
 
+static bool search_copy(struct search *s)
+{
+    if (s->wanted->leaks == NULL)
+        return wndl_rt_copy_leave(&s->areas, search_all, s);
+    return wndl_rt_copy_search(&s->follower, search_all, s);
+}
+
 /* False: not searched. */
 static bool search_among_blocks(struct search *s)
 {
@@ -153,8 +166,7 @@ static bool search_among_blocks(struct search *s)
     a->filter.low = a->near->bitmap.low;
     wndl_rt_blocks_each(wndl_rt_areas_add, a);
     wndl_rt_areas_find_gap(a);
-    if (!wndl_rt_copy_is_wanted(a) ||
-        !wndl_rt_copy_search(&s->follower, search_all, s))
+    if (!wndl_rt_copy_is_wanted(a) || !search_copy(s))
         is_searched = !a->own.too_many && search_here(s);
     wndl_raw_unmap(s->more, s->more_size);
     return is_searched;
@@ -190,7 +202,7 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
     if (known && s.areas.block_room != 0)
         known = search_among_blocks(&s);
     else if (known && wanted->scan != NULL)
-        wndl_rt_heap_scan_nothing(wanted->scan);
+        wndl_rt_heap_scan_nothing(wanted);
     wndl_rt_own_pages_end(&s.areas.own);
     wndl_raw_unmap(s.memory, s.areas.ours_size);
     return known;

@@ -26,12 +26,14 @@ struct wndl_rt_leak_search {
     const struct wndl_heap_site *sites;
     const _Atomic uint32_t *site_count; /* may exceed most_sites */
     uint32_t most_sites;
-    struct wndl_heap_leaks *leaks; /* by site: added to; zeroes at first */
-    uint8_t generation;            /* blocks of others are not counted */
-    uintptr_t sp;                  /* of the calling thread */
-    uint32_t most_mappings;        /* maximum of those that are writable or
+    /* By site: added to; zeroes at first. NULL: leaks are not searched. */
+    struct wndl_heap_leaks *leaks;
+    uint8_t generation;          /* blocks of others are not counted */
+    uintptr_t sp;                /* of the calling thread */
+    uint32_t most_mappings;      /* maximum of those that are writable or
                                     * of no file; not 0 */
-    struct wndl_heap_scan *scan;   /* shared; NULL: none is wanted */
+    struct wndl_heap_scan *scan; /* shared; NULL: none is wanted */
+    uint32_t scan_answers;       /* its number */
 };
 
 /* A part of memory that is a root wherever it is. */
@@ -42,7 +44,8 @@ struct wndl_rt_root {
 
 /*
  * Other threads may run on. What they move meanwhile may be missed, unless a
- * copy of the process is searched; `leaks` is memory that the copy shares.
+ * copy of the process is searched; `leaks` is memory that the copy shares. If
+ * only a scan is wanted, nobody waits for the copy.
  * False: no memory, or mappings cannot be read or are too many or too large.
  * Not for signal handlers.
  */

@@ -29,8 +29,8 @@ struct scan {
     size_t ranks_size;
     uintptr_t block; /* the last one that was written */
     uint32_t number; /* of blocks that were written */
-    /* Of the block or root that is read: where it begins, the word before the
-     * next pointer, and the last target. */
+    /* The start of the block or root that is read, the word before its next
+     * pointer, and the last target. */
     uintptr_t start;
     uint64_t word, target;
     char executable[PATH_MOST];
@@ -268,6 +268,14 @@ static void scan_all(
     wndl_rt_roots_each(s->areas, early, count, put_root, s);
 }
 
+static void answer(const struct wndl_rt_leak_search *wanted,
+    enum wndl_heap_scan_state state, uint64_t bytes)
+{
+    wanted->scan->state = state;
+    wanted->scan->bytes = bytes;
+    atomic_store(&wanted->scan->answers, wanted->scan_answers);
+}
+
 void wndl_rt_heap_scan(struct wndl_rt_areas *areas,
     const struct wndl_rt_root *early, size_t count, uintptr_t *copied)
 {
@@ -286,7 +294,14 @@ void wndl_rt_heap_scan(struct wndl_rt_areas *areas,
     put(&s, blocks);
     scan_all(&s, early, count);
     wndl_raw_unmap(s.ranks, s.ranks_size);
-    head->bytes = s.is_full ? 0 : (uint64_t)(s.next - begin);
-    atomic_store(&head->state,
-        s.is_full ? WNDL_HEAP_SCAN_TOO_LARGE : WNDL_HEAP_SCAN_DONE);
+    answer(areas->wanted,
+        s.is_full ? WNDL_HEAP_SCAN_TOO_LARGE : WNDL_HEAP_SCAN_DONE,
+        (uint64_t)(s.next - begin));
+}
+
+void wndl_rt_heap_scan_nothing(const struct wndl_rt_leak_search *wanted)
+{
+    uint8_t *const begin = (uint8_t *)wanted->scan + WNDL_RT_PAGE;
+    *begin = 0;
+    answer(wanted, WNDL_HEAP_SCAN_DONE, 1);
 }

@@ -18,10 +18,6 @@ void wndl_rt_heap_scan(struct wndl_rt_areas *areas,
     const struct wndl_rt_root *early, size_t count, uintptr_t *copied);
 
 /* The scan of a heap without blocks. */
-static inline void wndl_rt_heap_scan_nothing(struct wndl_heap_scan *scan)
-{
-    scan->bytes = 1; /* a 0, as the shared memory is */
-    atomic_store(&scan->state, WNDL_HEAP_SCAN_DONE);
-}
+void wndl_rt_heap_scan_nothing(const struct wndl_rt_leak_search *wanted);
 
 #endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Scans of heaps: who points to whom, as the process writes it down. */
+#include "collect/process/heap_impl.h"
+
+static bool has_scan(const struct wndl_collector_heap *heap)
+{
+    return wndl_heap_has_scan(heap->request.sites, heap->request.flags);
+}
+
+static enum wndl_scan_end end_of(const struct wndl_heap_scan *head)
+{
+    switch (head->state) {
+    case WNDL_HEAP_SCAN_DONE:
+        return head->bytes <= WNDL_HEAP_SCAN_MOST - 4096 ? WNDL_SCAN_DONE
+                                                         : WNDL_SCAN_NOT_MADE;
+    case WNDL_HEAP_SCAN_TOO_LARGE:
+        return WNDL_SCAN_TOO_LARGE;
+    default:
+        return WNDL_SCAN_NOT_MADE;
+    }
+}
+
+/* A part at a time, because all of it may be a share of the heap. */
+static void put_bytes(struct wndl_collector_process *p,
+    const struct wndl_recording_scan *scan, uint64_t size)
+{
+    enum { PART = 256 * 1024 };
+    const size_t from = p->heap->layout.size + 4096;
+    uint8_t *part = wndl_mem_zalloc(wndl_mem_libc(), PART);
+    for (uint64_t at = 0; part != NULL && at < size; at += PART) {
+        const size_t count = size - at < PART ? (size_t)(size - at) : PART;
+        wndl_heap_read(p->heap, from + (size_t)at, part, count);
+        wndl_recording_scan(
+            p->recording, scan, at, (struct wndl_bytes){part, count});
+        wndl_recording_flush(p->recording);
+    }
+    wndl_mem_free(wndl_mem_libc(), part);
+}
+
+static void put_scan(struct wndl_collector_process *p, uint32_t snapshot,
+    const struct wndl_heap_scan *head)
+{
+    const struct wndl_recording_scan scan = {
+        .process = p->index,
+        .snapshot = snapshot,
+        .end = end_of(head),
+    };
+    if (scan.end == WNDL_SCAN_DONE)
+        put_bytes(p, &scan, head->bytes);
+    else
+        wndl_recording_scan(p->recording, &scan, 0, (struct wndl_bytes){0});
+}
+
+void wndl_heap_ask_scan(struct wndl_collector_process *p)
+{
+    struct wndl_collector_heap *heap = p->heap;
+    if (!has_scan(heap) || atomic_load(&heap->head->scan_asked) != heap->scan)
+        return;
+    heap->scan_of = heap->snapshots - 1;
+    atomic_store(&heap->head->scan_asked, heap->scan + 1);
+}
+
+static bool is_answered(struct wndl_collector_process *p,
+    struct wndl_heap_scan *head, uint32_t number)
+{
+    wndl_heap_read(p->heap, p->heap->layout.size, head, sizeof *head);
+    return atomic_load(&head->answers) == number;
+}
+
+void wndl_heap_take_scan(struct wndl_collector_process *p)
+{
+    struct wndl_collector_heap *heap = p->heap;
+    struct wndl_heap_scan head;
+    const uint32_t asked = atomic_load(&heap->head->scan_asked);
+    if (!has_scan(heap) || asked == heap->scan || !is_answered(p, &head, asked))
+        return;
+    put_scan(p, heap->scan_of, &head);
+    heap->scan = asked;
+}
+
+void wndl_heap_end_scan(struct wndl_collector_process *p)
+{
+    struct wndl_collector_heap *heap = p->heap;
+    struct wndl_heap_scan head = {0};
+    if ((heap->request.flags & WNDL_HEAP_SCAN) == 0)
+        return;
+    if (has_scan(heap) && is_answered(p, &head, WNDL_HEAP_SCAN_AT_END))
+        put_scan(p, heap->snapshots - 1, &head);
+    else if (has_scan(heap))
+        wndl_heap_take_scan(p);
+    if (!has_scan(heap) ||
+        (heap->scan == 0 && head.state == WNDL_HEAP_SCAN_NOT_MADE))
+        put_scan(p, heap->snapshots - 1, &(struct wndl_heap_scan){0});
+}

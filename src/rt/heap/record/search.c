@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/heap/record/search.h"
+
+#include "rt/heap/leaks/copy.h"
+#include "rt/heap/leaks/leaks.h"
+#include "rt/heap/record/untracked.h"
+
+/*
+ * Nothing is known of blocks that were not sampled: they may point to others.
+ * Blocks that were freed unseen would all be leaks.
+ */
+static bool are_all_known(void)
+{
+    return wndl_rt_heap->sample_below == 0 &&
+           wndl_rt_heap->shared->own_allocator == 0;
+}
+
+static bool search(struct wndl_rt_leak_search *wanted,
+    struct wndl_rt_root roots[WNDL_RT_EARLY + 1], size_t count)
+{
+    struct wndl_heap *shared = wndl_rt_heap->shared;
+    wanted->sites = wndl_rt_heap->sites.sites;
+    wanted->site_count = &shared->site_count;
+    wanted->most_sites = shared->sites;
+    wanted->generation = wndl_rt_heap_generation;
+    wanted->most_mappings = WNDL_RT_LEAK_MAPPINGS;
+    return wndl_rt_heap_find_leaks(
+        wanted, roots, count + wndl_rt_untracked_roots(roots + count));
+}
+
+/* Where nothing was allocated there is nothing to search. */
+void wndl_rt_heap_search_at_end(void)
+{
+    struct wndl_heap *shared = wndl_rt_heap->shared;
+    struct wndl_rt_root roots[WNDL_RT_EARLY + 1];
+    if (!(wndl_rt_heap->leaks || wndl_rt_heap->scan != NULL) ||
+        !are_all_known())
+        return;
+    wndl_rt_copy_wait();
+    if (atomic_load(&shared->site_count) == 0) {
+        atomic_store(&shared->leaks_known, 1);
+        return;
+    }
+    struct wndl_rt_leak_search wanted = {
+        .leaks =
+            (void *)((uint8_t *)shared + wndl_heap_layout(shared->sites).leaks),
+        .sp = (uintptr_t)__builtin_frame_address(0),
+        .scan = wndl_rt_heap->scan,
+        .scan_answers = WNDL_HEAP_SCAN_AT_END,
+    };
+    if (search(&wanted, roots, 0))
+        atomic_store(&shared->leaks_known, 1);
+}
+
+/* One thread makes it. If it fails, the collector learns that, too. */
+void wndl_rt_heap_scan_as_asked(const struct wndl_regs *regs)
+{
+    struct wndl_heap *shared = wndl_rt_heap->shared;
+    uint32_t asked = atomic_load(&shared->scan_asked);
+    struct wndl_rt_root roots[WNDL_RT_EARLY + 1] = {
+        {(uintptr_t)regs, sizeof *regs}};
+    if (atomic_exchange(&shared->scan_begun, asked) == asked)
+        return;
+    struct wndl_rt_leak_search wanted = {
+        .sp = (uintptr_t)__builtin_frame_address(0),
+        .scan = wndl_rt_heap->scan,
+        .scan_answers = asked,
+    };
+    if (are_all_known() && search(&wanted, roots, 1))
+        return;
+    wndl_rt_heap->scan->state = WNDL_HEAP_SCAN_NOT_MADE;
+    atomic_store(&wndl_rt_heap->scan->answers, asked);
+}
