@@ -155,12 +155,17 @@ void wndl_rt_own_pages_end(const struct wndl_rt_own_pages *pages)
 
 void wndl_rt_own_pages_begin_copy(struct wndl_rt_own_pages *pages)
 {
+    pages->for_copy = !pages->in_place;
+    if (!pages->for_copy)
+        return;
     pages->in_place = true;
     pages->rights = open_keys();
 }
 
 void wndl_rt_own_pages_end_copy(struct wndl_rt_own_pages *pages)
 {
+    if (!pages->for_copy)
+        return;
     pages->in_place = false;
     restore_keys(pages->rights);
 }

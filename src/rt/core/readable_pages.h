@@ -44,6 +44,7 @@ struct wndl_rt_own_pages {
     size_t read;     /* pages whose state was read so far */
     bool too_many;   /* pages: the states of some are not known */
     bool in_place;   /* pages may be read in place */
+    bool for_copy;   /* only because of a copy */
     uint64_t mask;   /* signal mask to restore */
     uint32_t rights; /* protection key rights to restore */
 };
@@ -57,7 +58,7 @@ void wndl_rt_own_pages_begin(struct wndl_rt_own_pages *pages);
 void wndl_rt_own_pages_end(const struct wndl_rt_own_pages *pages);
 
 /*
- * For a copy of the process, where pages may not be read in place in the
+ * For a copy of the process, also where pages may not be read in place in the
  * process itself. Between begin and end the copy is made and asked about its
  * pages, which it may read in place. Pages that it lacks (MADV_DONTFORK) go
  * unnoticed.

@@ -72,6 +72,59 @@ has '^  0x[0-9a-f]* + 0  `cache` of holders$'
 [ "$(grep -c ' make_entry(entry\*) (holders' report)" -eq 10 ] ||
     fail "not the ten buckets: $(cat report)"
 
+# ---- the same worked out from the format alone, a block left out at a time
+python3 "$sources/../../oracle/holders_vs_python.py" "$windlass" r.wndl 30 ||
+    fail "Python finds others"
+
+# ---- in the middle of a run, of a program that frees all before it ends
+cat >tidy.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void note(int number)
+{
+    (void)number;
+}
+struct kept { struct kept *next; long more[4]; } *kept;
+void *volatile used;
+int main(void)
+{
+    signal(SIGUSR1, note);
+    for (int i = 0; i < 5000; i++) {
+        struct kept *k = calloc(1, sizeof *k);
+        k->next = kept;
+        kept = k;
+    }
+    for (int i = 0; i < 3000 && access("seen", F_OK) != 0; i++) {
+        free(used = malloc(100));
+        usleep(10000);
+    }
+    for (struct kept *next; kept != NULL; kept = next) {
+        next = kept->next;
+        free(kept);
+    }
+    /* Its handled signals, which the scan blocks meanwhile, are so no more. */
+    sigset_t blocked;
+    sigprocmask(SIG_BLOCK, NULL, &blocked);
+    return sigismember(&blocked, SIGUSR1);
+}
+END
+cc -g -O1 -o tidy tidy.c || fail "the tidy program"
+"$windlass" heap -q --scan --snapshot-every 0.2 -o tidy.wndl -- ./tidy &
+tidy=$!
+# A snapshot's scan is there with the next drain.
+is_scanned() {
+    "$windlass" report --who-holds main tidy.wndl 2>errors >plain
+}
+until_true "a scan while it runs" is_scanned
+: >seen
+wait $tidy || fail "the tidy program: exit status $?"
+sed 's/\([0-9]\),\([0-9]\)/\1\2/g' plain >report
+has '^ *200000 .* 5000  main (tidy.c:14), which hold each other$'
+has '^ *200000 .* 5000 .*< `kept` of tidy, at offset 0$'
+! "$windlass" report --who-holds main tidy.wndl | grep -q 'tidy.c:14' ||
+    fail "what was freed is held at the end"
+
 # ---- what cannot be answered
 ! "$windlass" report --block 10 r.wndl >out 2>errors || fail "a block at 0x10"
 grep -q 'no block of the scanned heap is at 0x10$' errors || fail "$(cat errors)"
