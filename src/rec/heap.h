@@ -186,8 +186,8 @@ struct wndl_heap {
     _Atomic uint32_t asked, done;
     char text[WNDL_HEAP_TEXT]; /* name of the snapshot */
 
-    /* The collector's requests for a scan, counted, and the last one that the
-     * process has begun to answer. */
+    /* The number of the snapshot, plus 1, for which the collector wants a scan,
+     * and the last one that the process has seen to. */
     _Atomic uint32_t scan_asked, scan_begun;
 
     struct wndl_heap_stripe stripe[WNDL_HEAP_STRIPES];
@@ -209,8 +209,8 @@ enum wndl_heap_flag {
 
 /*
  * A scan, in pages after the tables: this head, and from the next page on the
- * scan itself (docs/formats/wndl.md, HSCN). The collector asks for one by a
- * number in the header; the last is made at the end of the process, unasked.
+ * scan itself (docs/formats/wndl.md, HSCN). The collector asks for one in the
+ * header; the last is made at the end of the process, unasked.
  */
 enum wndl_heap_scan_state {
     WNDL_HEAP_SCAN_NOT_MADE,
@@ -221,7 +221,7 @@ enum wndl_heap_scan_state {
 enum { WNDL_HEAP_SCAN_AT_END = 0xffffffff };
 
 struct wndl_heap_scan {
-    /* The number of the request that it answers, or AT_END; written last. */
+    /* The request that it answers, or AT_END; written last. */
     _Atomic uint32_t answers;
     uint32_t state; /* enum wndl_heap_scan_state */
     uint64_t bytes; /* of the scan */

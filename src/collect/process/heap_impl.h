@@ -24,8 +24,7 @@ struct wndl_collector_heap {
     uint64_t next;         /* CLOCK_MONOTONIC ns of the next snapshot by time */
     int64_t peak;          /* bytes, at the last snapshot for a peak */
     int64_t bytes, blocks; /* live, as last written */
-    uint32_t scan;         /* the last that was asked for and taken */
-    uint32_t scan_of;      /* the snapshot for which one was asked */
+    uint32_t scan;         /* the last answer that was taken; 0: none */
 };
 
 /* ---- heap_head */
@@ -93,11 +92,10 @@ void wndl_heap_put_findings(struct wndl_collector_process *p,
 
 /* ---- heap_scan */
 
-/* Asks the process for a scan for the last snapshot, unless it still makes one,
- * or none is wanted. */
+/* Asks the process for a scan for the last snapshot, if scans are wanted. */
 void wndl_heap_ask_scan(struct wndl_collector_process *p);
 
-/* Writes HSCN if the scan that was asked for is there. */
+/* Writes HSCN if there is a scan that was asked for. */
 void wndl_heap_take_scan(struct wndl_collector_process *p);
 
 /* The same, at the end: of the last scan. */

@@ -53,29 +53,28 @@ static void put_scan(struct wndl_collector_process *p, uint32_t snapshot,
 
 void wndl_heap_ask_scan(struct wndl_collector_process *p)
 {
-    struct wndl_collector_heap *heap = p->heap;
-    if (!has_scan(heap) || atomic_load(&heap->head->scan_asked) != heap->scan)
-        return;
-    heap->scan_of = heap->snapshots - 1;
-    atomic_store(&heap->head->scan_asked, heap->scan + 1);
+    if (has_scan(p->heap))
+        atomic_store(&p->heap->head->scan_asked, p->heap->snapshots);
 }
 
-static bool is_answered(struct wndl_collector_process *p,
-    struct wndl_heap_scan *head, uint32_t number)
+static uint32_t read_head(
+    const struct wndl_collector_heap *heap, struct wndl_heap_scan *head)
 {
-    wndl_heap_read(p->heap, p->heap->layout.size, head, sizeof *head);
-    return atomic_load(&head->answers) == number;
+    wndl_heap_read(heap, heap->layout.size, head, sizeof *head);
+    return atomic_load(&head->answers);
 }
 
 void wndl_heap_take_scan(struct wndl_collector_process *p)
 {
     struct wndl_collector_heap *heap = p->heap;
     struct wndl_heap_scan head;
-    const uint32_t asked = atomic_load(&heap->head->scan_asked);
-    if (!has_scan(heap) || asked == heap->scan || !is_answered(p, &head, asked))
+    if (!has_scan(heap) || atomic_load(&heap->head->scan_asked) == heap->scan)
         return;
-    put_scan(p, heap->scan_of, &head);
-    heap->scan = asked;
+    const uint32_t answers = read_head(heap, &head);
+    if (answers == heap->scan || answers > heap->snapshots)
+        return;
+    put_scan(p, answers - 1, &head);
+    heap->scan = answers;
 }
 
 void wndl_heap_end_scan(struct wndl_collector_process *p)
@@ -84,11 +83,9 @@ void wndl_heap_end_scan(struct wndl_collector_process *p)
     struct wndl_heap_scan head = {0};
     if ((heap->request.flags & WNDL_HEAP_SCAN) == 0)
         return;
-    if (has_scan(heap) && is_answered(p, &head, WNDL_HEAP_SCAN_AT_END))
+    wndl_heap_take_scan(p);
+    const bool is_last =
+        has_scan(heap) && read_head(heap, &head) == WNDL_HEAP_SCAN_AT_END;
+    if (is_last || heap->scan == 0)
         put_scan(p, heap->snapshots - 1, &head);
-    else if (has_scan(heap))
-        wndl_heap_take_scan(p);
-    if (!has_scan(heap) ||
-        (heap->scan == 0 && head.state == WNDL_HEAP_SCAN_NOT_MADE))
-        put_scan(p, heap->snapshots - 1, &(struct wndl_heap_scan){0});
 }

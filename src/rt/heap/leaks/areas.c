@@ -228,8 +228,8 @@ static uint8_t *map_states(int sharing, size_t size)
 
 size_t wndl_rt_area_page_count(const struct wndl_rt_area *a)
 {
-    bool is_asked =
-        a->is_read && a->is_anonymous && (a->blocks != 0 || !a->is_heap);
+    bool is_asked = a->is_read && a->is_anonymous &&
+                    (a->blocks != 0 || a->may_have_blocks || !a->is_heap);
     return is_asked ? (a->end - 1) / WNDL_RT_PAGE - a->start / WNDL_RT_PAGE + 1
                     : 0;
 }

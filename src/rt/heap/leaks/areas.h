@@ -18,6 +18,7 @@ struct wndl_rt_area {
     bool is_read; /* readable and writable */
     bool is_heap; /* an allocator's, or our own */
     bool is_anonymous;
+    bool may_have_blocks; /* they are not counted yet */
     struct wndl_rt_page_states states;
     size_t blocks;
     uintptr_t high;                     /* end of its last block */

@@ -11,16 +11,18 @@
 
 enum { COPY_FROM = 4 * 1024 }; /* blocks: below it no copy is made */
 
-/*
- * A sandbox may end the process for a fork. A search that is waited for is as
- * fast in place.
- */
+/* A sandbox may end the process for a fork. */
+bool wndl_rt_copy_is_possible(const struct wndl_rt_areas *s)
+{
+    return s->own.pagemap >= 0 &&
+           wndl_raw3(SYS_prctl, PR_GET_SECCOMP, 0, 0) == 0;
+}
+
+/* A search that is waited for is as fast in place. */
 bool wndl_rt_copy_is_wanted(const struct wndl_rt_areas *s)
 {
-    const bool is_left = s->wanted->leaks == NULL;
-    return (is_left || !s->own.in_place) && s->own.pagemap >= 0 &&
-           s->block_room >= COPY_FROM &&
-           wndl_raw3(SYS_prctl, PR_GET_SECCOMP, 0, 0) == 0;
+    return !s->own.in_place && s->block_room >= COPY_FROM &&
+           wndl_rt_copy_is_possible(s);
 }
 
 /* Drops all results, because a copy may have written only a part. */
@@ -176,18 +178,20 @@ bool wndl_rt_copy_search(
 /* The copy that nobody has waited for; 0: there is none. */
 static _Atomic long left;
 
-static void reap(void)
+bool wndl_rt_copy_is_left(void)
 {
-    const long copy = atomic_exchange(&left, 0);
+    const long copy = atomic_load(&left);
     int status;
-    if (copy > 0)
-        (void)wndl_raw4(SYS_wait4, copy, (long)&status, __WALL | WNOHANG, 0);
+    if (copy > 0 &&
+        wndl_raw4(SYS_wait4, copy, (long)&status, __WALL | WNOHANG, 0) == 0)
+        return true;
+    atomic_store(&left, 0);
+    return false;
 }
 
 bool wndl_rt_copy_leave(
     struct wndl_rt_areas *areas, void (*search)(void *context), void *context)
 {
-    reap();
     wndl_rt_own_pages_begin_copy(&areas->own);
     const long copy = wndl_rt_areas_look_at_pages(areas, MAP_SHARED)
                           ? fork_holding_blocks()

@@ -8,7 +8,8 @@
 
 #include "rt/heap/leaks/follow.h"
 
-/* Whether a copy may be made, and is worth its cost. */
+/* Whether a copy may be made; and whether it is worth its cost, too. */
+bool wndl_rt_copy_is_possible(const struct wndl_rt_areas *areas);
 bool wndl_rt_copy_is_wanted(const struct wndl_rt_areas *areas);
 
 /*
@@ -20,11 +21,14 @@ bool wndl_rt_copy_search(
 
 /*
  * Calls `search` in a copy, which the caller does not wait for. The copy ends
- * with the calling thread. It stays a zombie until the next copy is made or the
- * process ends. False: there is none.
+ * with the calling thread. It stays a zombie until is_left() or wait() is
+ * called. False: there is none.
  */
 bool wndl_rt_copy_leave(
     struct wndl_rt_areas *areas, void (*search)(void *context), void *context);
+
+/* Whether the copy that was left still runs. One thread at a time. */
+bool wndl_rt_copy_is_left(void);
 
 /* Waits for the copy that was left, if there is one. */
 void wndl_rt_copy_wait(void);

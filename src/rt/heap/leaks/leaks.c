@@ -2,6 +2,7 @@
 #include "rt/heap/leaks/leaks.h"
 
 #include "os/raw.h"
+#include "rt/core/child.h"
 #include "rt/core/read_parts.h"
 #include "rt/heap/count/blocks.h"
 #include "rt/heap/leaks/areas.h"
@@ -150,11 +151,14 @@ static bool search_here(struct search *s)
     return is_bounded;
 }
 
-static bool search_copy(struct search *s)
+/* Makes the heaps of the blocks that were counted. */
+static void add_blocks(struct search *s)
 {
-    if (s->wanted->leaks == NULL)
-        return wndl_rt_copy_leave(&s->areas, search_all, s);
-    return wndl_rt_copy_search(&s->follower, search_all, s);
+    struct wndl_rt_areas *a = &s->areas;
+    a->near = a->heaps[0];
+    a->filter.low = a->near->bitmap.low;
+    wndl_rt_blocks_each(wndl_rt_areas_add, a);
+    wndl_rt_areas_find_gap(a);
 }
 
 /* False: not searched. */
@@ -162,14 +166,37 @@ static bool search_among_blocks(struct search *s)
 {
     bool is_searched = true;
     struct wndl_rt_areas *a = &s->areas;
-    a->near = a->heaps[0];
-    a->filter.low = a->near->bitmap.low;
-    wndl_rt_blocks_each(wndl_rt_areas_add, a);
-    wndl_rt_areas_find_gap(a);
-    if (!wndl_rt_copy_is_wanted(a) || !search_copy(s))
+    add_blocks(s);
+    if (!wndl_rt_copy_is_wanted(a) ||
+        !wndl_rt_copy_search(&s->follower, search_all, s))
         is_searched = !a->own.too_many && search_here(s);
     wndl_raw_unmap(s->more, s->more_size);
     return is_searched;
+}
+
+/* ---- a scan that the program does not wait for */
+
+/* For a copy: counts and scans. The memory ends with the copy. */
+static void scan_in_copy(void *search)
+{
+    struct search *s = search;
+    wndl_rt_blocks_each(wndl_rt_areas_count, &s->areas);
+    if (s->areas.block_room == 0) {
+        wndl_rt_heap_scan_nothing(s->wanted);
+        return;
+    }
+    if (!make_more_room(s))
+        wndl_rt_child_exit(1);
+    add_blocks(s);
+    search_all(s);
+}
+
+static bool scan_copy(struct search *s)
+{
+    for (size_t i = 0; i < s->areas.count; i++)
+        s->areas.all[i].may_have_blocks = true;
+    return wndl_rt_copy_is_possible(&s->areas) &&
+           wndl_rt_copy_leave(&s->areas, scan_in_copy, s);
 }
 
 /* If nothing can be read, all blocks would seem lost. */
@@ -195,13 +222,14 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
         return false;
     wndl_rt_own_pages_begin(&s.areas.own);
     bool known = can_read(&s) && wndl_rt_areas_list(&s.areas);
-    if (known) {
+    const bool is_left = known && wanted->leaks == NULL && scan_copy(&s);
+    if (known && !is_left) {
         wndl_rt_blocks_each(wndl_rt_areas_count, &s.areas);
         known = s.areas.block_room == 0 || make_more_room(&s);
     }
     if (known && s.areas.block_room != 0)
         known = search_among_blocks(&s);
-    else if (known && wanted->scan != NULL)
+    else if (known && !is_left && wanted->scan != NULL)
         wndl_rt_heap_scan_nothing(wanted);
     wndl_rt_own_pages_end(&s.areas.own);
     wndl_raw_unmap(s.memory, s.areas.ours_size);

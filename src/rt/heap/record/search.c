@@ -52,22 +52,30 @@ void wndl_rt_heap_search_at_end(void)
         atomic_store(&shared->leaks_known, 1);
 }
 
-/* One thread makes it. If it fails, the collector learns that, too. */
-void wndl_rt_heap_scan_as_asked(const struct wndl_regs *regs)
+static bool scan(uint32_t asked, const struct wndl_regs *regs)
 {
-    struct wndl_heap *shared = wndl_rt_heap->shared;
-    uint32_t asked = atomic_load(&shared->scan_asked);
     struct wndl_rt_root roots[WNDL_RT_EARLY + 1] = {
         {(uintptr_t)regs, sizeof *regs}};
-    if (atomic_exchange(&shared->scan_begun, asked) == asked)
-        return;
     struct wndl_rt_leak_search wanted = {
         .sp = (uintptr_t)__builtin_frame_address(0),
         .scan = wndl_rt_heap->scan,
         .scan_answers = asked,
     };
-    if (are_all_known() && search(&wanted, roots, 1))
+    return are_all_known() && search(&wanted, roots, 1);
+}
+
+/* If a scan fails, the collector learns that, too. */
+void wndl_rt_heap_scan_as_asked(const struct wndl_regs *regs)
+{
+    static atomic_flag busy = ATOMIC_FLAG_INIT;
+    struct wndl_heap *shared = wndl_rt_heap->shared;
+    if (atomic_flag_test_and_set(&busy))
         return;
-    wndl_rt_heap->scan->state = WNDL_HEAP_SCAN_NOT_MADE;
-    atomic_store(&wndl_rt_heap->scan->answers, asked);
+    const uint32_t asked = atomic_load(&shared->scan_asked);
+    const bool is_new = atomic_exchange(&shared->scan_begun, asked) != asked;
+    if (is_new && !wndl_rt_copy_is_left() && !scan(asked, regs)) {
+        wndl_rt_heap->scan->state = WNDL_HEAP_SCAN_NOT_MADE;
+        atomic_store(&wndl_rt_heap->scan->answers, asked);
+    }
+    atomic_flag_clear(&busy);
 }

@@ -15,7 +15,8 @@ void wndl_rt_heap_search_at_end(void);
 /*
  * Makes the scan that the collector has asked for. The program waits until a
  * copy of it is made, which is scanned; where none can be made, until the scan
- * is. `regs`: the calling thread's registers, which are roots.
+ * is. A copy that still is scanned answers instead. `regs`: the calling
+ * thread's registers, which are roots.
  */
 void wndl_rt_heap_scan_as_asked(const struct wndl_regs *regs);
 
