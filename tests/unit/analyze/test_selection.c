@@ -100,6 +100,29 @@ static void times_are_half_open_and_cut_blocks(void **state)
     assert_left(&n, 0, 2);
 }
 
+static void blocks_of_chosen_threads_are_kept(void **state)
+{
+    (void)state;
+    static const char three[] = "meta 1000 1 1 h / app\n"
+                                "process 0 7 /bin/app app\n"
+                                "image /bin/app -\n"
+                                "thread 0 7 app\n"
+                                "thread 0 9 worker\n"
+                                "block 0 1 10000 0 0 0:10 0:20\n"
+                                "block 1 1 20000 0 0 0:10 0:20\n"
+                                "block 0 1 30000 0 0 0:10\n"
+                                "done 0 0\n";
+    struct named n;
+    named_cook(&n, three, names);
+    assert_true(wndl_select(
+        &n.profile, &n.symbolized, &(struct wndl_selection){.threads = "app"}));
+    const struct wndl_block *blocks = n.profile.blocks.data;
+    assert_int_equal(n.profile.blocks.len, 2);
+    assert_int_equal(blocks[0].duration, 10000);
+    assert_int_equal(blocks[1].duration, 30000);
+    named_free(&n);
+}
+
 static void stacks_by_text_function_and_module(void **state)
 {
     (void)state;
@@ -275,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processes_and_threads),
         cmocka_unit_test(times_are_half_open_and_cut_blocks),
+        cmocka_unit_test(blocks_of_chosen_threads_are_kept),
         cmocka_unit_test(stacks_by_text_function_and_module),
         cmocka_unit_test(callees_begin_at_the_outermost_call),
         cmocka_unit_test(callers_begin_at_the_innermost_call),

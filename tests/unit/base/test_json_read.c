@@ -4,10 +4,14 @@
 
 #include "base/json_read.h"
 
-/* The text, and how much of it a piece has. */
+#include <stdlib.h>
+
+/* The text, how much of it a piece has, and the last piece, in memory of its own
+ * that is gone with the next one. */
 struct source {
     struct wndl_bytes left;
     size_t piece;
+    uint8_t *last;
 };
 
 static struct source source;
@@ -20,14 +24,22 @@ static enum wndl_status next_piece(
     struct source *s = context;
     (void)err;
     const size_t size = s->left.size < s->piece ? s->left.size : s->piece;
-    *piece = (struct wndl_bytes){s->left.data, size};
+    if (s->last != NULL)
+        memset(s->last, 'x', s->piece);
+    free(s->last);
+    s->last = malloc(s->piece);
+    assert_non_null(s->last);
+    memcpy(s->last, s->left.data, size);
+    *piece = (struct wndl_bytes){s->last, size};
     s->left = (struct wndl_bytes){s->left.data + size, s->left.size - size};
     return WNDL_OK;
 }
 
 static void begin(const char *text, size_t piece)
 {
-    source = (struct source){{(const uint8_t *)text, strlen(text)}, piece};
+    free(source.last);
+    source =
+        (struct source){{(const uint8_t *)text, strlen(text)}, piece, NULL};
     error = (struct wndl_error){0};
     wndl_json_begin(&r, next_piece, &source, wndl_mem_libc(), &error);
 }

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HEADER = 0x1000, TEXT = 0x1100, TEXT_SIZE = 0x100, NAMES = 9 };
+enum { HEADER = 0x1000, TEXT = 0x1100, TEXT_SIZE = 0x100, NAMES = 11 };
 
 struct maker {
     struct wndl_buf out;
@@ -112,6 +112,8 @@ static void put_symbols(struct maker *m)
     put_symbol(m, 0, 0x24, 0, 0x20);
     put_symbol(m, MEMBER, 0x66, 0, 0);
     put_symbol(m, SECOND, 0x24, 1, TEXT + 0x20);
+    put_symbol(m, 0, 0x64, 0, 0);
+    put_symbol(m, 0, 0x24, 0, 0x99); /* of no function */
     put_symbol(m, FIRST, 0x0f, 1, TEXT);
     put_symbol(m, SECOND, 0x0e, 1, TEXT + 0x20);
 }
@@ -194,6 +196,7 @@ static void check_map(const struct wndl_object *object)
     assert_true(wndl_bytes_is(map.linked[0].name, "_first"));
     assert_int_equal(map.linked[0].end, TEXT + 0x20);
     assert_int_equal(map.linked[1].source, 1);
+    assert_true(map.linked[1].end == UINT64_MAX);
     wndl_arena_free(&arena);
 }
 
