@@ -175,6 +175,19 @@ static void write_node(const struct named *n, const struct wndl_calltree *tree,
     }
 }
 
+/* Each node has what its children have, and its own. */
+static void assert_totals(const struct wndl_calltree *tree)
+{
+    for (uint32_t i = 0; i < tree->nodes.len; i++) {
+        const struct wndl_calltree_node *node = wndl_calltree_at(tree, i);
+        uint64_t total = node->self.samples;
+        for (uint32_t c = node->first_child; c != 0;
+             c = wndl_calltree_at(tree, c)->next_sibling)
+            total += wndl_calltree_at(tree, c)->total.samples;
+        assert_int_equal(node->total.samples, total);
+    }
+}
+
 static void assert_tree(struct named *n, const char *expected)
 {
     struct wndl_report report;
@@ -188,6 +201,7 @@ static void assert_tree(struct named *n, const char *expected)
     write_node(
         n, &report.tree, wndl_calltree_at(&report.tree, 0)->first_child, text);
     assert_string_equal(text, expected);
+    assert_totals(&report.tree);
     wndl_report_free(&report);
     named_free(n);
 }

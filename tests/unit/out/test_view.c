@@ -4,6 +4,7 @@
 
 #include "analyze/view/findings.h"
 #include "analyze/view/sources.h"
+#include "base/json_read.h"
 #include "named.h"
 #include "out/view/view.h"
 
@@ -142,6 +143,50 @@ static char *written(const char *recipe)
     return text;
 }
 
+static enum wndl_status no_more(
+    void *context, struct wndl_bytes *piece, struct wndl_error *err)
+{
+    struct wndl_bytes *left = context;
+    (void)err;
+    *piece = *left;
+    *left = (struct wndl_bytes){0};
+    return WNDL_OK;
+}
+
+static void assert_object(const char *text, size_t size)
+{
+    struct wndl_bytes left = {(const uint8_t *)text, size};
+    struct wndl_json_reader r;
+    wndl_json_begin(&r, no_more, &left, wndl_mem_libc(), NULL);
+    assert_true(wndl_json_enter(&r, '{', "an object"));
+    do {
+        (void)wndl_json_read_key(&r);
+        wndl_json_skip(&r);
+    } while (wndl_json_another(&r, '}'));
+    wndl_json_expect_end(&r);
+    assert_int_equal(r.status, WNDL_OK);
+    wndl_json_end(&r);
+}
+
+static void head_is_one_value_with_all_of_a_recording(void **state)
+{
+    (void)state;
+    static const char start[] = "id=\"windlass-head\">";
+    static const char *const parts[] = {
+        "\"tid\":1,", "\"name\":\"app\"", "\"sampled\":false", "\"heaps\":["};
+    char *text = written(earlier);
+    char *head = strstr(text, start);
+    assert_non_null(head);
+    head += sizeof start - 1;
+    char *end = strstr(head, "</script>");
+    assert_non_null(end);
+    assert_object(head, (size_t)(end - head));
+    *end = '\0';
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        assert_non_null(strstr(head, parts[i]));
+    free(text);
+}
+
 static void nothing_in_the_head_is_of_the_page(void **state)
 {
     (void)state;
@@ -197,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_called_the_same_is_one),
         cmocka_unit_test(every_failed_allocation_is_told),
+        cmocka_unit_test(head_is_one_value_with_all_of_a_recording),
         cmocka_unit_test(nothing_in_the_head_is_of_the_page),
         cmocka_unit_test(long_times_are_still_exact),
         cmocka_unit_test(sizes_are_in_the_page),
