@@ -17,6 +17,7 @@ static const char earlier[] =
     "image /usr/bin/app a1b2\nimage /old/lib.so c3\nimage /a/x.so -\n"
     "image /b/x.so -\n"
     "thread 0 1 app\n"
+    "sample 0 1 0 1:40!\n"
     "sample 0 2 0 0:10 0:20 1:40!\nsample 0 1 0 0:10 0:30! 2:50 3:50\n"
     "mark 0 0 0 began\n"
     "heap 0 1 0\n"
@@ -45,6 +46,38 @@ static const char names[] = "10 main m.c 1\n110 main m.c 1\n"
 
 static const char page[] = "<p>" WNDL_VIEW_MARKER "</p>";
 
+static void assert_same_place(const struct wndl_symbolized *a,
+    const struct wndl_location *x, const struct wndl_symbolized *b,
+    const struct wndl_location *y)
+{
+    const struct wndl_function *f = wndl_vec_at(&a->functions, x->function);
+    const struct wndl_function *g = wndl_vec_at(&b->functions, y->function);
+    assert_string_equal(wndl_intern_text(&a->strings, f->name),
+        wndl_intern_text(&b->strings, g->name));
+    assert_string_equal(wndl_intern_text(&a->strings, f->file),
+        wndl_intern_text(&b->strings, g->file));
+    assert_string_equal(wndl_intern_text(&a->strings, x->file),
+        wndl_intern_text(&b->strings, y->file));
+    assert_int_equal(x->line, y->line);
+}
+
+/* Each leaf of a recording has its innermost function there, too. */
+static void assert_places_kept(
+    const struct wndl_merged *m, size_t part, const struct named *n)
+{
+    const struct wndl_symbolized *s = &n->symbolized;
+    for (size_t i = 0; i < n->profile.samples.len; i++) {
+        const struct wndl_sample *sample = wndl_vec_at(&n->profile.samples, i);
+        const struct wndl_node *from =
+            wndl_vec_at(&n->profile.nodes, sample->node);
+        const struct wndl_node *to =
+            wndl_vec_at(&m->profile.nodes, m->parts[part].nodes[sample->node]);
+        assert_same_place(s,
+            wndl_symbolized_location(s, wndl_vec_at(&s->spans, from->frame), 0),
+            &m->symbolized, wndl_vec_at(&m->symbolized.locations, to->frame));
+    }
+}
+
 static void what_is_called_the_same_is_one(void **state)
 {
     (void)state;
@@ -60,7 +93,7 @@ static void what_is_called_the_same_is_one(void **state)
     /* Modules of one recording are all its own, though called the same. */
     assert_int_equal(modules, a.symbolized.modules.len);
     assert_int_equal(functions, 7);
-    assert_int_equal(nodes, 1 + 4 + 3 + 1);
+    assert_int_equal(nodes, 1 + 1 + 4 + 3 + 1);
     assert_true(wndl_merged_add(&m, &b.symbolized));
     assert_int_equal(m.symbolized.modules.len, modules);
     assert_int_equal(m.symbolized.functions.len, functions);
@@ -68,9 +101,11 @@ static void what_is_called_the_same_is_one(void **state)
     const struct wndl_sample *old = a.profile.samples.data;
     const struct wndl_sample *new = b.profile.samples.data;
     assert_int_equal(
-        m.parts[0].nodes[old[0].node], m.parts[1].nodes[new[0].node]);
+        m.parts[0].nodes[old[1].node], m.parts[1].nodes[new[0].node]);
     assert_int_equal(m.parts[0].modules[1], m.parts[1].modules[0]);
     assert_int_equal(m.parts[0].modules[2], m.parts[1].modules[2]);
+    assert_places_kept(&m, 0, &a);
+    assert_places_kept(&m, 1, &b);
     wndl_merged_free(&m);
     named_free(&b);
     named_free(&a);
