@@ -100,6 +100,29 @@ static void times_are_half_open_and_cut_blocks(void **state)
     assert_left(&n, 0, 2);
 }
 
+static void blocks_of_chosen_threads_are_kept(void **state)
+{
+    (void)state;
+    static const char three[] = "meta 1000 1 1 h / app\n"
+                                "process 0 7 /bin/app app\n"
+                                "image /bin/app -\n"
+                                "thread 0 7 app\n"
+                                "thread 0 9 worker\n"
+                                "block 0 1 10000 0 0 0:10 0:20\n"
+                                "block 1 1 20000 0 0 0:10 0:20\n"
+                                "block 0 1 30000 0 0 0:10\n"
+                                "done 0 0\n";
+    struct named n;
+    named_cook(&n, three, names);
+    assert_true(wndl_select(
+        &n.profile, &n.symbolized, &(struct wndl_selection){.threads = "app"}));
+    const struct wndl_block *blocks = n.profile.blocks.data;
+    assert_int_equal(n.profile.blocks.len, 2);
+    assert_int_equal(blocks[0].duration, 10000);
+    assert_int_equal(blocks[1].duration, 30000);
+    named_free(&n);
+}
+
 static void stacks_by_text_function_and_module(void **state)
 {
     (void)state;
@@ -152,6 +175,19 @@ static void write_node(const struct named *n, const struct wndl_calltree *tree,
     }
 }
 
+/* Each node has what its children have, and its own. */
+static void assert_totals(const struct wndl_calltree *tree)
+{
+    for (uint32_t i = 0; i < tree->nodes.len; i++) {
+        const struct wndl_calltree_node *node = wndl_calltree_at(tree, i);
+        uint64_t total = node->self.samples;
+        for (uint32_t c = node->first_child; c != 0;
+             c = wndl_calltree_at(tree, c)->next_sibling)
+            total += wndl_calltree_at(tree, c)->total.samples;
+        assert_int_equal(node->total.samples, total);
+    }
+}
+
 static void assert_tree(struct named *n, const char *expected)
 {
     struct wndl_report report;
@@ -165,6 +201,7 @@ static void assert_tree(struct named *n, const char *expected)
     write_node(
         n, &report.tree, wndl_calltree_at(&report.tree, 0)->first_child, text);
     assert_string_equal(text, expected);
+    assert_totals(&report.tree);
     wndl_report_free(&report);
     named_free(n);
 }
@@ -275,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processes_and_threads),
         cmocka_unit_test(times_are_half_open_and_cut_blocks),
+        cmocka_unit_test(blocks_of_chosen_threads_are_kept),
         cmocka_unit_test(stacks_by_text_function_and_module),
         cmocka_unit_test(callees_begin_at_the_outermost_call),
         cmocka_unit_test(callers_begin_at_the_innermost_call),

@@ -349,8 +349,9 @@ static void a_damaged_program_gives_no_rows(void **state)
     check_damage("\x00\x7f\x01", 3); /* longer than the program */
     check_damage("\x00\x0a\x02"
                  "123456789",
-        12);                 /* address of 9 bytes */
-    check_damage("\x01", 1); /* no end of sequence */
+        12);                         /* address of 9 bytes */
+    check_damage("\x00\x01\x02", 3); /* of none */
+    check_damage("\x01", 1);         /* no end of sequence */
 }
 
 static void line_range_of_zero_is_damage(void **state)

@@ -100,7 +100,7 @@ static void other_json_is_told_at_once(void **state)
     (void)state;
     static const char *const others[] = {"[", "#01: x\n", "{}", "{\"a",
         "{\"version\": 5, \"a\"", "{\"a\"", "{\"version\": 5}",
-        "{\"version\" 5", "{\"version\": 5, 7",
+        "{\"invocation\": 5}", "{\"version\" 5", "{\"version\": 5, 7",
         "{\"a\": 1, \"version\": 5, \"invocation\": 1}",
         "{\"version\": 5, \"a\": {\"frameTable\": {}}}",
         "{\"version\": 5, \"version\": \"invocation\"}"};

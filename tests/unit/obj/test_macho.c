@@ -15,12 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HEADER = 0x1000, TEXT = 0x1100, TEXT_SIZE = 0x100, NAMES = 9 };
+enum { HEADER = 0x1000, TEXT = 0x1100, TEXT_SIZE = 0x100, NAMES = 11 };
 
 struct maker {
     struct wndl_buf out;
     bool wide;
     bool big;
+    bool is_short; /* the first symbol's name is */
 };
 
 static void put(struct maker *m, uint64_t value, size_t size)
@@ -112,7 +113,9 @@ static void put_symbols(struct maker *m)
     put_symbol(m, 0, 0x24, 0, 0x20);
     put_symbol(m, MEMBER, 0x66, 0, 0);
     put_symbol(m, SECOND, 0x24, 1, TEXT + 0x20);
-    put_symbol(m, FIRST, 0x0f, 1, TEXT);
+    put_symbol(m, 0, 0x64, 0, 0);
+    put_symbol(m, 0, 0x24, 0, 0x99); /* of no function */
+    put_symbol(m, m->is_short ? FIRST + 5 : FIRST, 0x0f, 1, TEXT);
     put_symbol(m, SECOND, 0x0e, 1, TEXT + 0x20);
 }
 
@@ -194,6 +197,7 @@ static void check_map(const struct wndl_object *object)
     assert_true(wndl_bytes_is(map.linked[0].name, "_first"));
     assert_int_equal(map.linked[0].end, TEXT + 0x20);
     assert_int_equal(map.linked[1].source, 1);
+    assert_true(map.linked[1].end == UINT64_MAX);
     wndl_arena_free(&arena);
 }
 
@@ -205,6 +209,31 @@ static struct wndl_object *open_bytes(struct wndl_bytes bytes, const char *arch)
         wndl_object_open_source(&source, wndl_mem_libc(), &object, NULL),
         WNDL_OK);
     return object;
+}
+
+static const uint64_t *address_of(
+    const struct wndl_map *addresses, const char *name)
+{
+    return wndl_map_get(addresses, wndl_hash_bytes(name, strlen(name)));
+}
+
+static void names_of_any_size_have_addresses(void **state)
+{
+    (void)state;
+    struct maker m = {.is_short = true};
+    struct wndl_object *object = open_bytes(make(&m), NULL);
+    struct wndl_arena arena;
+    struct wndl_map addresses;
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_map_init(&addresses, &arena);
+    assert_int_equal(wndl_macho_read_names(object, &addresses, NULL), WNDL_OK);
+    assert_int_equal(*address_of(&addresses, "t"), TEXT);
+    assert_int_equal(*address_of(&addresses, "__Z6secondv"), TEXT + 0x20);
+    assert_null(address_of(&addresses, "_first"));
+    assert_null(address_of(&addresses, ""));
+    wndl_arena_free(&arena);
+    wndl_object_close(object);
+    wndl_buf_free(&m.out);
 }
 
 static void read_one(bool wide, bool big)
@@ -671,6 +700,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes_and_byte_orders),
+        cmocka_unit_test(names_of_any_size_have_addresses),
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_no_memory),

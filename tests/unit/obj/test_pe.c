@@ -18,6 +18,7 @@ struct maker {
     struct wndl_buf out;
     bool wide;
     bool has_symbols;
+    bool is_short;  /* has few parts */
     size_t headers; /* bytes of them */
 };
 
@@ -75,7 +76,7 @@ static void put_headers(struct maker *m)
     zeros(b, m->wide ? 22 : 26);
     u32(b, 0x400000);
     zeros(b, m->wide ? 4 + 76 : 60);
-    u32(b, 16);
+    u32(b, m->is_short ? 6 : 16); /* parts; the 7th has the PDB */
     u32(b, DATA);
     u32(b, 0x80);
     zeros(b, 5 * 8);
@@ -195,6 +196,21 @@ static void test_truncated(void **state)
     }
 }
 
+static void parts_after_the_last_are_not_read(void **state)
+{
+    (void)state;
+    struct maker m = {.is_short = true};
+    struct wndl_object *object;
+    struct wndl_pe_pdb pdb;
+    assert_int_equal(
+        wndl_object_open(make(&m), "a.exe", wndl_mem_libc(), &object, NULL),
+        WNDL_OK);
+    assert_int_equal(count_functions(object), 2);
+    assert_int_equal(wndl_pe_find_pdb(object, &pdb), WNDL_NOT_FOUND);
+    wndl_object_close(object);
+    wndl_buf_free(&m.out);
+}
+
 static void test_names_of_paths(void **state)
 {
     static const char *const paths[][2] = {
@@ -220,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_truncated),
+        cmocka_unit_test(parts_after_the_last_are_not_read),
         cmocka_unit_test(test_names_of_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "analyze/view/findings.h"
 #include "analyze/view/sources.h"
+#include "base/json_read.h"
 #include "named.h"
 #include "out/view/view.h"
 
@@ -16,6 +17,7 @@ static const char earlier[] =
     "image /usr/bin/app a1b2\nimage /old/lib.so c3\nimage /a/x.so -\n"
     "image /b/x.so -\n"
     "thread 0 1 app\n"
+    "sample 0 1 0 1:40!\n"
     "sample 0 2 0 0:10 0:20 1:40!\nsample 0 1 0 0:10 0:30! 2:50 3:50\n"
     "mark 0 0 0 began\n"
     "heap 0 1 0\n"
@@ -44,6 +46,38 @@ static const char names[] = "10 main m.c 1\n110 main m.c 1\n"
 
 static const char page[] = "<p>" WNDL_VIEW_MARKER "</p>";
 
+static void assert_same_place(const struct wndl_symbolized *a,
+    const struct wndl_location *x, const struct wndl_symbolized *b,
+    const struct wndl_location *y)
+{
+    const struct wndl_function *f = wndl_vec_at(&a->functions, x->function);
+    const struct wndl_function *g = wndl_vec_at(&b->functions, y->function);
+    assert_string_equal(wndl_intern_text(&a->strings, f->name),
+        wndl_intern_text(&b->strings, g->name));
+    assert_string_equal(wndl_intern_text(&a->strings, f->file),
+        wndl_intern_text(&b->strings, g->file));
+    assert_string_equal(wndl_intern_text(&a->strings, x->file),
+        wndl_intern_text(&b->strings, y->file));
+    assert_int_equal(x->line, y->line);
+}
+
+/* Each leaf of a recording has its innermost function there, too. */
+static void assert_places_kept(
+    const struct wndl_merged *m, size_t part, const struct named *n)
+{
+    const struct wndl_symbolized *s = &n->symbolized;
+    for (size_t i = 0; i < n->profile.samples.len; i++) {
+        const struct wndl_sample *sample = wndl_vec_at(&n->profile.samples, i);
+        const struct wndl_node *from =
+            wndl_vec_at(&n->profile.nodes, sample->node);
+        const struct wndl_node *to =
+            wndl_vec_at(&m->profile.nodes, m->parts[part].nodes[sample->node]);
+        assert_same_place(s,
+            wndl_symbolized_location(s, wndl_vec_at(&s->spans, from->frame), 0),
+            &m->symbolized, wndl_vec_at(&m->symbolized.locations, to->frame));
+    }
+}
+
 static void what_is_called_the_same_is_one(void **state)
 {
     (void)state;
@@ -59,7 +93,7 @@ static void what_is_called_the_same_is_one(void **state)
     /* Modules of one recording are all its own, though called the same. */
     assert_int_equal(modules, a.symbolized.modules.len);
     assert_int_equal(functions, 7);
-    assert_int_equal(nodes, 1 + 4 + 3 + 1);
+    assert_int_equal(nodes, 1 + 1 + 4 + 3 + 1);
     assert_true(wndl_merged_add(&m, &b.symbolized));
     assert_int_equal(m.symbolized.modules.len, modules);
     assert_int_equal(m.symbolized.functions.len, functions);
@@ -67,9 +101,11 @@ static void what_is_called_the_same_is_one(void **state)
     const struct wndl_sample *old = a.profile.samples.data;
     const struct wndl_sample *new = b.profile.samples.data;
     assert_int_equal(
-        m.parts[0].nodes[old[0].node], m.parts[1].nodes[new[0].node]);
+        m.parts[0].nodes[old[1].node], m.parts[1].nodes[new[0].node]);
     assert_int_equal(m.parts[0].modules[1], m.parts[1].modules[0]);
     assert_int_equal(m.parts[0].modules[2], m.parts[1].modules[2]);
+    assert_places_kept(&m, 0, &a);
+    assert_places_kept(&m, 1, &b);
     wndl_merged_free(&m);
     named_free(&b);
     named_free(&a);
@@ -142,6 +178,50 @@ static char *written(const char *recipe)
     return text;
 }
 
+static enum wndl_status no_more(
+    void *context, struct wndl_bytes *piece, struct wndl_error *err)
+{
+    struct wndl_bytes *left = context;
+    (void)err;
+    *piece = *left;
+    *left = (struct wndl_bytes){0};
+    return WNDL_OK;
+}
+
+static void assert_object(const char *text, size_t size)
+{
+    struct wndl_bytes left = {(const uint8_t *)text, size};
+    struct wndl_json_reader r;
+    wndl_json_begin(&r, no_more, &left, wndl_mem_libc(), NULL);
+    assert_true(wndl_json_enter(&r, '{', "an object"));
+    do {
+        (void)wndl_json_read_key(&r);
+        wndl_json_skip(&r);
+    } while (wndl_json_another(&r, '}'));
+    wndl_json_expect_end(&r);
+    assert_int_equal(r.status, WNDL_OK);
+    wndl_json_end(&r);
+}
+
+static void head_is_one_value_with_all_of_a_recording(void **state)
+{
+    (void)state;
+    static const char start[] = "id=\"windlass-head\">";
+    static const char *const parts[] = {
+        "\"tid\":1,", "\"name\":\"app\"", "\"sampled\":false", "\"heaps\":["};
+    char *text = written(earlier);
+    char *head = strstr(text, start);
+    assert_non_null(head);
+    head += sizeof start - 1;
+    char *end = strstr(head, "</script>");
+    assert_non_null(end);
+    assert_object(head, (size_t)(end - head));
+    *end = '\0';
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        assert_non_null(strstr(head, parts[i]));
+    free(text);
+}
+
 static void nothing_in_the_head_is_of_the_page(void **state)
 {
     (void)state;
@@ -197,6 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_called_the_same_is_one),
         cmocka_unit_test(every_failed_allocation_is_told),
+        cmocka_unit_test(head_is_one_value_with_all_of_a_recording),
         cmocka_unit_test(nothing_in_the_head_is_of_the_page),
         cmocka_unit_test(long_times_are_still_exact),
         cmocka_unit_test(sizes_are_in_the_page),

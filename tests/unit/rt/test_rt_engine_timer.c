@@ -25,6 +25,7 @@ static struct {
     uint64_t started, first; /* when the timer was, and until its signal */
     uint64_t waited;
     unsigned gone_on;
+    unsigned stopped;
 } seen;
 
 /* ---- what the engine calls */
@@ -45,7 +46,7 @@ void wndl_rt_timer_stop(
     const struct wndl_rt_thread *t, enum wndl_rt_timer_kind kind)
 {
     (void)t;
-    (void)kind;
+    seen.stopped += kind == WNDL_RT_TIMER_WALL;
 }
 
 struct wndl_rt_thread *wndl_rt_thread_at(uint32_t slot)
@@ -190,6 +191,15 @@ static void nothing_is_known_before_the_first_look(void **state)
     assert_int_equal(seen.waited, 0);
 }
 
+/* A parked thread is woken by its next tick alone. */
+static void parked_thread_has_no_wall_timer(void **state)
+{
+    (void)state;
+    wndl_rt_timer_park(0);
+    assert_int_equal(seen.stopped, 1);
+    assert_int_equal(seen.started, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +208,7 @@ int main(void)
             no_time_is_made_up_after_a_look_that_was_interrupted, set_up),
         cmocka_unit_test_setup(a_late_signal_tells_of_waiting, set_up),
         cmocka_unit_test_setup(nothing_is_known_before_the_first_look, set_up),
+        cmocka_unit_test_setup(parked_thread_has_no_wall_timer, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,6 +95,13 @@ static void a_guard_page_below_is_not_read(void **state)
     assert_int_equal(wndl_rt.shm->copy_states[0], WNDL_COPY_FREE);
 }
 
+static void red_zone_alone_is_no_copy(void **state)
+{
+    (void)state;
+    assert_int_equal(keep(page(PAGES - 1), page(1), page(PAGES)), 0);
+    assert_int_equal(wndl_rt.shm->copy_states[0], WNDL_COPY_FREE);
+}
+
 static void a_copy_ends_where_memory_does(void **state)
 {
     (void)state;
@@ -165,6 +172,7 @@ int main(void)
         TEST(a_stack_is_copied_with_its_red_zone),
         TEST(a_red_zone_ends_with_the_stack),
         TEST(a_guard_page_below_is_not_read),
+        TEST(red_zone_alone_is_no_copy),
         TEST(a_copy_ends_where_memory_does),
         TEST(a_copy_has_bounded_room),
         TEST(what_is_no_stack_is_not_copied),

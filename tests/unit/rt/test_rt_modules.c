@@ -51,6 +51,7 @@ static void module_is_listed_once(void **state)
     assert_true(wndl_rt_module_note((uintptr_t)&getpid, &owner));
     assert_int_equal(owner, 1);
     assert_int_equal(rows(), 2);
+    assert_int_equal(wndl_rt.shm->modules_come, 2);
 }
 
 static void row_has_the_place_and_the_path(void **state)
@@ -152,6 +153,7 @@ static void module_that_comes_back_has_its_row(void **state)
             assert_true(k == owner || places[k] != place);
         places[owner] = place;
     }
+    assert_int_equal(wndl_rt.shm->modules_come, TIMES);
 }
 
 static void another_module_at_its_place_has_another_row(void **state)

@@ -64,6 +64,7 @@ static void what_is_gone_is_not_made_up(void **state)
     assert_false(FIRST_OF(MOVS_R0_5, 0x9801));         /* ldr r0, [sp, #4] */
     assert_false(FIRST_OF(MOVS_R0_5, 0xe9dd, 0x0100)); /* ldrd r0, r1, [sp] */
     assert_false(FIRST_OF(MOVS_R0_5, 0xf000, 0xf800)); /* bl */
+    assert_false(FIRST_OF(MOVS_R0_5, 0xfb04, 0x1305)); /* mla: not known */
     assert_false(FIRST_OF(MOVS_R0_5, 0x4770));         /* bx lr */
     assert_false(FIRST_OF(0x4668));                    /* mov r0, sp */
 }

@@ -90,6 +90,13 @@ static void first_arguments_of_aarch64_are_told_by_the_code(void **state)
     assert_int_equal(first, 0x10000);
     assert_true(FIRST_OF(0x12800c60, MOV_X8_73));
     assert_int_equal(first, (uint32_t)-100);
+    /* add x0, x1, #9; the same with lsl #12; sub x0, x1, #9: x1 is 0 */
+    assert_true(FIRST_OF(0x91002420, MOV_X8_73));
+    assert_int_equal(first, 9);
+    assert_true(FIRST_OF(0x91402420, MOV_X8_73));
+    assert_int_equal(first, 9 << 12);
+    assert_true(FIRST_OF(0xd1002420, MOV_X8_73));
+    assert_int_equal(first, -9);
     /* ldp x1, x2, [sp, #56]; add x0, sp, #16 */
     assert_true(FIRST_OF(0x910043e0, 0xa9438be1, MOV_X8_73));
 }

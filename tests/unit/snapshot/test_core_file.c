@@ -92,6 +92,7 @@ static void memory_ends_where_it_was_left_out(void **state)
     assert_int_equal(wndl_core_bytes_at(&o.core, LOW + 30).size, 2);
     assert_int_equal(wndl_core_bytes_at(&o.core, LOW + 32).size, 0);
     assert_int_equal(wndl_core_bytes_at(&o.core, HIGH).data[0], 2);
+    assert_int_equal(wndl_core_bytes_at(&o.core, HIGH + 1).size, SIZE - 1);
     assert_int_equal(wndl_core_bytes_at(&o.core, HIGH + SIZE).size, 0);
     close_core(&o);
 }

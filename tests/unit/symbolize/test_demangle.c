@@ -60,6 +60,7 @@ static void every_scheme_is_read(void **state)
  */
 static const char *const todays[][2] = {
     {"_Z2f1ITk3NumiET_S0_", "int f1<int>(int)"},
+    {"_Z2f1B1aB2bcITk3NumiET_S0_", "int f1[abi:a][abi:bc]<int>(int)"},
     {"_Z2f2IiQ3NumIT_EES0_S0_", "int f2<int>(int)"},
     {"_Z2f3IiET_S0_Qaa3NumIS0_EeqstS0_Li4E",
         "int f3<int>(int) requires (Num<int> && (sizeof (int) == 4))"},

@@ -10,6 +10,7 @@
 #include "symbolize/core/symbolizer_impl.h"
 #include "symbolize/symbolizer.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -405,6 +406,28 @@ static void what_has_only_symbols_has_functions_too(void **state)
     wndl_symbolizer_close(s);
 }
 
+static void binary_without_code_has_none(void **state)
+{
+    (void)state;
+    const Elf64_Ehdr header = {
+        .e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+        .e_type = ET_DYN,
+        .e_machine = EM_X86_64,
+        .e_version = EV_CURRENT,
+        .e_ehsize = sizeof header,
+    };
+    struct wndl_symbolizer *s;
+    const struct wndl_symbol_function *functions;
+    size_t count = 7;
+    assert_int_equal(
+        wndl_symbolizer_open_memory(&header, sizeof header, NULL, &s, NULL),
+        WNDL_OK);
+    assert_int_equal(
+        wndl_symbolizer_functions(s, &functions, &count, NULL), WNDL_OK);
+    assert_int_equal(count, 0);
+    wndl_symbolizer_close(s);
+}
+
 static void names_lead_to_addresses(void **state)
 {
     (void)state;
@@ -558,6 +581,7 @@ int main(void)
         cmocka_unit_test(stream_answers_one_after_the_other),
         cmocka_unit_test(functions_are_those_of_dwarf_and_of_the_symbol_table),
         cmocka_unit_test(what_has_only_symbols_has_functions_too),
+        cmocka_unit_test(binary_without_code_has_none),
         cmocka_unit_test(names_lead_to_addresses),
         cmocka_unit_test(languages_have_names),
         cmocka_unit_test(threads_share_a_symbolizer),

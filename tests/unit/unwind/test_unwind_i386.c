@@ -133,6 +133,27 @@ static void a_cfa_below_esp_says_nothing(void **state)
     assert_int_equal(walk_from(&world, LOW, 0x77).end, WNDL_END_NO_RULE);
 }
 
+/* The caller's own frame begins above the return address that was found. */
+static void caller_of_such_code_has_a_caller(void **state)
+{
+    (void)state;
+    const uint32_t middle = LOW + 0x20, returns = middle + 8;
+    for (unsigned pushed = 0; pushed < 4; pushed++) {
+        init_with_low_cfa(&world);
+        /* DW_CFA_offset: below the CFA, which is ESP + 4 */
+        (void)cfi_put_fde(
+            &world.b, world.cie, middle, 0x10, CFI_BYTES(0x88, 1));
+        memcpy(world.code + (returns - START - 2), "\xff\xd0", 2);
+        world.stack[pushed] = returns;
+        world.stack[pushed + 1] = RETURNS;
+        const struct wndl_walk walk = walk_from(&world, LOW, 0x77);
+        assert_int_equal(walk.end, WNDL_END_COMPLETE);
+        assert_int_equal(walk.count, 3);
+        assert_int_equal(frames[1].address, returns);
+        assert_int_equal(frames[2].address, RETURNS);
+    }
+}
+
 /* A pushed register that CFI takes for the return address is no frame, though
  * it leads into a module, where no CFI is. */
 static void a_pushed_address_of_data_is_no_caller(void **state)
@@ -160,6 +181,7 @@ int main(void)
         cmocka_unit_test(generated_code_without_a_frame_yet_has_a_caller),
         cmocka_unit_test(generated_code_is_not_left_by_any_word),
         cmocka_unit_test(a_cfa_below_esp_says_nothing),
+        cmocka_unit_test(caller_of_such_code_has_a_caller),
         cmocka_unit_test(a_pushed_address_of_data_is_no_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

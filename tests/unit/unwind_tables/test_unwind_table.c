@@ -101,6 +101,9 @@ static void put_sparse(struct wndl_buf *out)
     }
 }
 
+/* Of the first rows of functions. */
+static uint32_t first_cfa = 16;
+
 /* Functions with holes of all sizes between them, and rows in full. */
 static void put_functions(struct wndl_buf *out)
 {
@@ -109,7 +112,7 @@ static void put_functions(struct wndl_buf *out)
         const uint32_t size = 1 + next_random() % 300;
         const size_t fde = begin_fde(out, at, size);
         put_advance(out, 1 + next_random() % 40);
-        put_def_cfa(out, 7, 16);
+        put_def_cfa(out, 7, first_cfa);
         wndl_buf_add(out, (uint8_t[]){0x86, 2}, 2); /* RBP at CFA-16 */
         put_advance(out, 1 + next_random() % 40);
         if (i % 50 == 0)
@@ -338,6 +341,23 @@ static void expect_refusal(uint8_t *bytes, size_t size, const char *why)
     assert_int_not_equal(open_bytes(bytes, size, &err), WNDL_OK);
     if (strstr(err.what, why) == NULL)
         fail_msg("'%s' does not say '%s'", err.what, why);
+}
+
+/* Of a binary with the same build-id whose rows differ. */
+static void wrong_rows_are_counted(void **state)
+{
+    (void)state;
+    struct checked c = make_checked(put_functions);
+    struct wndl_table_verdict verdict;
+    first_cfa = 24;
+    struct made other = make(put_functions, EM_X86_64);
+    first_cfa = 16;
+    assert_int_equal(
+        wndl_table_verify(&c.table, other.object, &verdict, NULL), WNDL_OK);
+    assert_in_range(verdict.wrong, 2000, verdict.looked_up - 2000);
+    assert_in_range(verdict.first_wrong, TEXT + 1, TEXT + 40);
+    unmake(&other);
+    unmake_checked(&c);
 }
 
 static void others_tables_are_refused_by_name(void **state)
@@ -583,6 +603,7 @@ int main(void)
         cmocka_unit_test(large_records_make_blocks_smaller),
         cmocka_unit_test(a_name_of_no_phrase_leads_nowhere),
         cmocka_unit_test(a_binary_without_rows_is_refused),
+        cmocka_unit_test(wrong_rows_are_counted),
     };
     const struct CMUnitTest real[] = {
         cmocka_unit_test(libc_takes_a_fifth),

@@ -309,6 +309,7 @@ static void failed_write_leaves_what_the_last_flush_wrote(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, SIG_DFL);
     assert_int_equal(status, WNDL_IO);
+    assert_int_equal(err.sys_errno, EFBIG);
     read_recording(path);
     assert_int_equal(profile.processes.len, 1);
     assert_int_equal(profile.threads.len, 0);
