@@ -10,6 +10,7 @@ interface MadeHeap {
   info: HeapInfo;
   curve: [number, number, number][]; // us, bytes, blocks
   stacks: { node: number; [column: string]: number }[];
+  sizes?: { stack: number; power: number; [column: string]: number }[];
 }
 
 export interface MadeFunction {
@@ -259,6 +260,11 @@ function encodeHeap(file: ColumnFile, prefix: string, heap: MadeHeap): void {
         "f64",
         heap.stacks.map((s) => s[name]),
       );
+  for (const name of Object.keys(heap.sizes?.[0] ?? {}))
+    file.addFit(
+      `${prefix}sizes.${name}`,
+      heap.sizes!.map((s) => s[name]),
+    );
 }
 
 const arrays = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };

@@ -108,6 +108,24 @@ export function heapPage(): MadePage {
         blocks_peak: 4,
       },
     ],
+    sizes: [
+      {
+        stack: 0,
+        power: 10,
+        bytes_live: 4096,
+        blocks_live: 4,
+        bytes_peak: 4096,
+        blocks_peak: 4,
+      },
+      {
+        stack: 1,
+        power: 11,
+        bytes_live: 0,
+        blocks_live: 0,
+        bytes_peak: 8192,
+        blocks_peak: 4,
+      },
+    ],
   });
   return made;
 }

@@ -16,6 +16,7 @@ export type Tab =
   | "heap"
   | "quality";
 export type StackView = "flame" | "tree" | "functions";
+export type HeapView = StackView | "sizes";
 export type Theme = "auto" | "light" | "dark";
 
 export interface State {
@@ -40,7 +41,7 @@ export interface State {
   tall: boolean; // the timeline
   marksBy: "time" | "duration";
   order: FunctionOrder;
-  inner: StackView; // of the heap's tab
+  inner: HeapView; // of the heap's tab
   heap: number | null; // null: all
   kind: string; // of heap blocks: live, peak, ...
   unit: "bytes" | "blocks";
@@ -145,7 +146,7 @@ const words: { [K in keyof State]?: readonly string[] } = {
   shape: ["down", "up", "callers", "module"],
   weight: ["cpu", "samples", "blocked", "waiting", "wall"],
   order: ["self", "selfB", "total", "totalB", "delta", "name"],
-  inner: ["flame", "tree", "functions"],
+  inner: ["flame", "tree", "functions", "sizes"],
   side: ["source", "calls"],
   marksBy: ["time", "duration"],
   unit: ["bytes", "blocks"],
