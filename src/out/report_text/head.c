@@ -2,6 +2,7 @@
 /* report_text_head: the recording, its engine, and its quality. */
 #include "out/report_text/report_text.h"
 
+#include "base/signal_names.h"
 #include "model/remedy.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ static void put_command(const struct wndl_text *t)
 
 static void put_killed(const struct wndl_text *t, uint32_t number)
 {
-    const char *name = sigabbrev_np((int)number);
+    const char *name = wndl_signal_abbreviation((int)number);
     wndl_buf_printf(t->out, ", killed by signal %u", number);
     if (name != NULL)
         wndl_buf_printf(t->out, " (SIG%s)", name);
