@@ -148,6 +148,13 @@ export class MadePage {
     });
   }
 
+  code(f: MadeFunction, lines: string[]): void {
+    (this.head.code ??= []).push({
+      function: this.function(f),
+      text: this.string(lines.join("\n") + "\n"),
+    });
+  }
+
   encode(): { head: Head; data: Uint8Array } {
     this.samples.sort((s, t) => s[0] - t[0] || s[1] - t[1]);
     const file = new ColumnFile();

@@ -7,6 +7,7 @@ import {
   type FunctionOrder,
   sortFunctions,
 } from "../src/model/function_table";
+import { instructionsOf } from "../src/model/instructions";
 import { lineCosts } from "../src/model/line_costs";
 import { Names } from "../src/model/names";
 import { curveOf } from "../src/model/memory_curve";
@@ -462,6 +463,22 @@ test("stacks that were cut or lost have roots of their own", () => {
       "main;f 2/2",
     ],
   );
+});
+
+test("a function's instructions are those in the page", () => {
+  const profile = cpuPage().profile();
+  const of = (name: string) =>
+    profile.functions.name.findIndex((n) => profile.strings.text(n) === name);
+  const code = instructionsOf(profile, of("parse"));
+  assert.equal(code?.length, 3);
+  assert.deepEqual(code?.[2], {
+    address: "1143",
+    cost: 7500,
+    line: 5,
+    inlined: true,
+    text: "add eax, 1",
+  });
+  assert.equal(instructionsOf(profile, of("eval")), null);
 });
 
 test("sizes of blocks are of a kind, of a heap, and of a function's stacks", () => {

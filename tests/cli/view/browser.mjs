@@ -355,6 +355,12 @@ const tests = {
     await page.locator('#functions .row', {hasText: 'parse'}).click();
     await shows(page, '#side-panel',
       /Called by\s+50.00 ms\s+50.00%\s+main[^]*Calls\s+30.00 ms\s+30.00%\s+its own code\s+20.00 ms\s+20.00%\s+malloc/);
+    await page.getByRole('tab', {name: 'Assembly'}).click();
+    await shows(page, '#side-panel', /30\.00 ms of CPU time/);
+    await shows(page, '#instructions',
+      /75\.00%\s+4\s+1141\s+mov eax, dword ptr \[rdi\]\s+25\.00%\s+5\s+1143\s+· add/);
+    await page.locator('#functions .row', {hasText: 'eval'}).first().click();
+    await shows(page, '#side-panel', 'windlass annotate --asm');
     await page.close();
   },
 

@@ -36,7 +36,7 @@ export interface State {
   search: string;
   at: number; // which of what the search found
   function: number | null; // whose source is shown
-  side: "source" | "calls"; // beside the functions
+  side: "source" | "code" | "calls"; // beside the functions
   toggled: number[]; // processes whose threads are shown, or not, unlike usual
   tall: boolean; // the timeline
   marksBy: "time" | "duration";
@@ -147,7 +147,7 @@ const words: { [K in keyof State]?: readonly string[] } = {
   weight: ["cpu", "samples", "blocked", "waiting", "wall"],
   order: ["self", "selfB", "total", "totalB", "delta", "name"],
   inner: ["flame", "tree", "functions", "sizes"],
-  side: ["source", "calls"],
+  side: ["source", "code", "calls"],
   marksBy: ["time", "duration"],
   unit: ["bytes", "blocks"],
   theme: ["auto", "light", "dark"],
