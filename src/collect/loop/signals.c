@@ -9,10 +9,10 @@
 
 #include "collect/proc/proc.h"
 #include "os/clock.h"
+#include "os/raw.h"
 
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
