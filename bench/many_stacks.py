@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""many_stacks.py OUT [STACKS [SAMPLES]]: writes a recording with that many
-distinct stacks, 15 to 35 frames deep, and samples of them in random order, by
-four threads. The bytes are always the same."""
+"""many_stacks.py OUT [STACKS [SAMPLES [BINARY...]]]: writes a recording with
+that many distinct stacks, 15 to 35 frames deep, and samples of them in random
+order, by four threads. The bytes are always the same. The frames are at random
+places of the functions of the position-independent binaries, or of files that
+are not there."""
 import random
+import re
 import struct
+import subprocess
 import sys
 
 TABLE = []
@@ -48,14 +52,50 @@ def chunk(out, kind, *parts):
     out.write(body + crc32c(body))
 
 
-def nodes(count, rng):
+PLACES = 2000  # of a binary that are in stacks
+
+
+def said(*command):
+    return subprocess.run(command, capture_output=True, text=True,
+                          check=True).stdout
+
+
+class Absent:
+    """Eight files that are not there."""
+    images = [(f"/opt/lib{i}.so", b"id%d" % i) for i in range(8)]
+
+    def place(self, rng):
+        return rng.randrange(8), rng.randrange(1, 700) * 16
+
+
+class Present:
+    """Binaries, and places in their functions."""
+
+    def __init__(self, binaries, rng):
+        self.images, self.places = [], []
+        for image, binary in enumerate(binaries):
+            build_id = re.search(r"Build ID: ([0-9a-f]+)",
+                                 said("readelf", "-n", binary))[1]
+            self.images.append((binary, bytes.fromhex(build_id)))
+            known = [(int(a, 16), int(s, 16)) for a, s in re.findall(
+                r"^([0-9a-f]+) ([0-9a-f]+) [tT] ", said("nm", "-S", binary),
+                re.M) if int(s, 16) > 8]
+            for _ in range(PLACES):
+                start, size = rng.choice(known)
+                self.places.append((image, start + rng.randrange(1, size)))
+
+    def place(self, rng):
+        return rng.choice(self.places)
+
+
+def nodes(count, rng, code):
     """Leaves of `count` stacks and (parent, image, rva) of nodes from 1 on."""
     made, index, leaves, stacks = [], {}, [], [[(0, 0x10)]]
     for _ in range(count):
         near = rng.choice(stacks[-3000:])
         stack = near[: rng.randint(max(1, len(near) - 8), len(near))]
         for _ in range(rng.randint(15, 35) - len(stack)):
-            stack.append((rng.randrange(8), rng.randrange(1, 700) * 16))
+            stack.append(code.place(rng))
         stacks.append(stack)
         node = 0
         for place in stack:
@@ -68,9 +108,11 @@ def nodes(count, rng):
     return made, leaves
 
 
-def main(path, count=100000, samples=1000000):
+def main(path, count=100000, samples=1000000, *binaries):
+    count, samples = int(count), int(samples)
     rng = random.Random(1)
-    made, leaves = nodes(count, rng)
+    code = Present(binaries, rng) if binaries else Absent()
+    made, leaves = nodes(count, rng, code)
     with open(path, "wb") as out:
         head = b"\x89WNDL\r\n\x1a" + struct.pack("<HHQ", 1, 2, 0)
         out.write(head + crc32c(head))
@@ -79,9 +121,9 @@ def main(path, count=100000, samples=1000000):
               text("app"), uleb(0), uleb(0))
         chunk(out, b"PROC", *map(uleb, (0, 0, 1, 0, 0)), text("/opt/app"),
               text("app"))
-        for i in range(8):
-            chunk(out, b"IMAG", uleb(i), text(f"/opt/lib{i}.so"),
-                  text("id%d" % i))
+        for i, (name, build_id) in enumerate(code.images):
+            chunk(out, b"IMAG", uleb(i), text(name),
+                  uleb(len(build_id)) + build_id)
         for i in range(4):
             chunk(out, b"THRD", uleb(0), uleb(i), uleb(i + 1), uleb(0),
                   text(f"worker {i}"))
@@ -105,4 +147,4 @@ def main(path, count=100000, samples=1000000):
         chunk(out, b"DONE", *map(uleb, (samples * 1000000, 0, 1, 0, 0, 0)))
 
 
-main(sys.argv[1], *map(int, sys.argv[2:]))
+main(*sys.argv[1:])

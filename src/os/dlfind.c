@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/dlfind.h"
 
-#include <dlfcn.h>
+#include "os/loader_list.h"
+
 #include <elf.h>
 #include <link.h>
 #include <sys/auxv.h>
 
 enum { PAGE = 4096, EXIDX_ENTRY = 8 };
-
-/* Other libcs, such as musl, have none, and must be able to load us. */
-#pragma weak _dl_find_object
 
 /*
  * Extends the module to the executable's whole extent, which the kernel's
@@ -39,9 +37,10 @@ static void widen_to_executable(struct wndl_dlmodule *module)
 bool wndl_dlfind(uint64_t pc, struct wndl_dlmodule *module)
 {
     struct dl_find_object found;
+    if (_dl_find_object == NULL)
+        return wndl_loader_list_find(pc, module);
     /* An address is looked up, not dereferenced. */
-    if (_dl_find_object == NULL ||
-        _dl_find_object((void *)(uintptr_t)pc, &found) != 0)
+    if (_dl_find_object((void *)(uintptr_t)pc, &found) != 0)
         return false;
     const struct link_map *map = found.dlfo_link_map;
     *module = (struct wndl_dlmodule)

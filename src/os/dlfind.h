@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dlfind: finds the loaded module that covers an address of this process, by
- * glibc's lock-free _dl_find_object (glibc >= 2.35). Signal-safe: no lock, no
- * allocation, no system call. It does not know the contents of .eh_frame_hdr.
+ * glibc's lock-free _dl_find_object (glibc >= 2.35), or else in ld.so's list
+ * (os/loader_list.h). Signal-safe: no lock, no allocation, with _dl_find_object
+ * no system call. It does not know the contents of .eh_frame_hdr.
  */
 #ifndef WNDL_OS_DLFIND_H
 #define WNDL_OS_DLFIND_H

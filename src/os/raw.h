@@ -13,6 +13,14 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+/* The kernel's numbers, which headers of libc have only from 2.32 on. */
+#ifndef SYS_close_range
+#define SYS_close_range __NR_close_range
+#endif
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 __NR_epoll_pwait2
+#endif
+
 /* wndl_raw6 takes four arguments in `a`. Addresses are passed as longs. */
 #if defined(__x86_64__)
 

@@ -10,6 +10,7 @@ interface MadeHeap {
   info: HeapInfo;
   curve: [number, number, number][]; // us, bytes, blocks
   stacks: { node: number; [column: string]: number }[];
+  sizes?: { stack: number; power: number; [column: string]: number }[];
 }
 
 export interface MadeFunction {
@@ -147,6 +148,13 @@ export class MadePage {
     });
   }
 
+  code(f: MadeFunction, lines: string[]): void {
+    (this.head.code ??= []).push({
+      function: this.function(f),
+      text: this.string(lines.join("\n") + "\n"),
+    });
+  }
+
   encode(): { head: Head; data: Uint8Array } {
     this.samples.sort((s, t) => s[0] - t[0] || s[1] - t[1]);
     const file = new ColumnFile();
@@ -259,6 +267,11 @@ function encodeHeap(file: ColumnFile, prefix: string, heap: MadeHeap): void {
         "f64",
         heap.stacks.map((s) => s[name]),
       );
+  for (const name of Object.keys(heap.sizes?.[0] ?? {}))
+    file.addFit(
+      `${prefix}sizes.${name}`,
+      heap.sizes!.map((s) => s[name]),
+    );
 }
 
 const arrays = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };

@@ -38,6 +38,11 @@ export function cpuPage(): MadePage {
   made.blocks.push([main, 600000, 300000, made.stack("main;read"), 0, 0]);
   made.marks.push([main, 500000, 20000, made.string("frame <7>"), 1]);
   made.source("/src/app.c", source.join("\n"));
+  made.code(known.parse, [
+    "1140\t0\t3\t0\tpush rbp",
+    "1141\t22500000\t4\t0\tmov eax, dword ptr [rdi]",
+    "1143\t7500000\t5\t1\tadd eax, 1",
+  ]);
   return made;
 }
 
@@ -102,6 +107,24 @@ export function heapPage(): MadePage {
       },
       {
         node: other,
+        bytes_live: 0,
+        blocks_live: 0,
+        bytes_peak: 8192,
+        blocks_peak: 4,
+      },
+    ],
+    sizes: [
+      {
+        stack: 0,
+        power: 10,
+        bytes_live: 4096,
+        blocks_live: 4,
+        bytes_peak: 4096,
+        blocks_peak: 4,
+      },
+      {
+        stack: 1,
+        power: 11,
         bytes_live: 0,
         blocks_live: 0,
         bytes_peak: 8192,

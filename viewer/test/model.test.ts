@@ -7,11 +7,13 @@ import {
   type FunctionOrder,
   sortFunctions,
 } from "../src/model/function_table";
+import { instructionsOf } from "../src/model/instructions";
 import { lineCosts } from "../src/model/line_costs";
 import { Names } from "../src/model/names";
 import { curveOf } from "../src/model/memory_curve";
 import { hottestPath, openRows } from "../src/model/open_rows";
 import { guessedNodes } from "../src/model/quality";
+import { blockSizes } from "../src/model/block_sizes";
 import { callsOf } from "../src/model/calls";
 import { graphOf } from "../src/model/call_graph";
 import {
@@ -460,6 +462,43 @@ test("stacks that were cut or lost have roots of their own", () => {
       "main 2/0",
       "main;f 2/2",
     ],
+  );
+});
+
+test("a function's instructions are those in the page", () => {
+  const profile = cpuPage().profile();
+  const of = (name: string) =>
+    profile.functions.name.findIndex((n) => profile.strings.text(n) === name);
+  const code = instructionsOf(profile, of("parse"));
+  assert.equal(code?.length, 3);
+  assert.deepEqual(code?.[2], {
+    address: "1143",
+    cost: 7500,
+    line: 5,
+    inlined: true,
+    text: "add eax, 1",
+  });
+  assert.equal(instructionsOf(profile, of("eval")), null);
+});
+
+test("sizes of blocks are of a kind, of a heap, and of a function's stacks", () => {
+  const profile = heapPage().profile();
+  const { function: functionOf } = profile.nodes;
+  const [heap] = profile.heaps;
+  assert.deepEqual(blockSizes(profile, null, "peak", null), [
+    { power: 10, blocks: 4, bytes: 4096 },
+    { power: 11, blocks: 4, bytes: 8192 },
+  ]);
+  const parse = functionOf[profile.nodes.parent[heap.node[0]]];
+  assert.deepEqual(blockSizes(profile, 0, "peak", parse), [
+    { power: 10, blocks: 4, bytes: 4096 },
+  ]);
+  assert.deepEqual(blockSizes(profile, 1, "peak", null), []);
+  assert.deepEqual(blockSizes(profile, 0, "temporary", null), []);
+  heap.sizes.power[1] = 13; // rows between are there, too
+  assert.deepEqual(
+    blockSizes(profile, 0, "peak", null).map((row) => row.blocks),
+    [4, 0, 0, 4],
   );
 });
 

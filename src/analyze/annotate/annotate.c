@@ -169,7 +169,8 @@ static bool add_functions(struct finding *f, const char *name)
     const struct wndl_symbolized *s = f->x->of->symbolized;
     for (uint32_t i = 0; i < s->functions.len; i++) {
         const struct wndl_function *function = wndl_vec_at(&s->functions, i);
-        if (!wndl_function_is_named(
+        if (name != NULL &&
+            !wndl_function_is_named(
                 wndl_intern_get(&s->strings, function->name), name))
             continue;
         if (!add_function(f->x->of, i))

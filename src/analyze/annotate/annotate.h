@@ -19,7 +19,8 @@ struct wndl_annotator {
 };
 
 struct wndl_annotate_choice {
-    const char *name; /* of functions, as in wndl_function_is_named */
+    const char
+        *name; /* of functions, as in wndl_function_is_named; NULL: all */
     enum wndl_time time;
     const struct wndl_heap_choice *heap; /* NULL: of samples and blocks */
 };

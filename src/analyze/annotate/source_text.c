@@ -91,11 +91,10 @@ static bool note_problem(struct wndl_annotation *of,
     struct wndl_annotated_file *file, const struct wndl_error *err)
 {
     struct wndl_error *lack = &of->symbolized->lack;
-    const char *why = strerrordesc_np(err->sys_errno);
+    const char *why =
+        err->sys_errno == 0 ? err->what : strerror(err->sys_errno);
     if (lack->status == WNDL_OK && wndl_error_is_lack(err))
         *lack = *err;
-    if (err->sys_errno == 0 || why == NULL)
-        why = err->what;
     file->problem = wndl_arena_copy(&of->arena, why, strlen(why));
     return file->problem != NULL;
 }

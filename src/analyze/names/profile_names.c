@@ -3,9 +3,11 @@
 
 #include "analyze/names/extents.h"
 #include "analyze/names/jit.h"
+#include "base/workers.h"
 #include "model/frame_key.h"
 #include "symbolize/symbolizer.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -192,11 +194,14 @@ static void note_lack(
 }
 
 /* Opens the symbols, or finds those that are kept. */
-static enum wndl_status open_symbols(struct work *w, const char *path,
-    const struct wndl_symbol_sources *sources, struct wndl_error *err)
+/* Memory comes from wndl_mem_libc(), which any thread may use. */
+static enum wndl_status open_module(const struct wndl_symbolized *s,
+    uint32_t number, const struct wndl_symbol_sources *sources,
+    struct wndl_symbolizer **symbols, struct wndl_error *err)
 {
-    const struct wndl_image *image =
-        wndl_vec_at(&w->s->profile->images, w->module);
+    const struct wndl_module *module = wndl_vec_at(&s->modules, number);
+    const char *path = wndl_intern_text(&s->strings, module->path);
+    const struct wndl_image *image = wndl_vec_at(&s->profile->images, number);
     const struct wndl_symbolizer_options options = {
         .size = sizeof options,
         .debug_dirs = sources->debug_dirs,
@@ -205,14 +210,23 @@ static enum wndl_status open_symbols(struct work *w, const char *path,
         .build_id = image->build_id.size == 0 ? NULL : image->build_id.data,
         .build_id_size = image->build_id.size,
     };
+    return wndl_symbolizer_open_with(
+        s->arena.mem, path, &options, symbols, err);
+}
+
+static enum wndl_status open_symbols(struct work *w, const char *path,
+    const struct wndl_symbol_sources *sources, struct wndl_error *err)
+{
+    const struct wndl_image *image =
+        wndl_vec_at(&w->s->profile->images, w->module);
     if (sources->kept != NULL)
         w->symbols =
             wndl_kept_symbols_find(sources->kept, path, image->build_id);
     w->are_kept = w->symbols != NULL;
     if (w->are_kept)
         return WNDL_OK;
-    enum wndl_status status = wndl_symbolizer_open_with(
-        w->s->arena.mem, path, &options, &w->symbols, err);
+    enum wndl_status status =
+        open_module(w->s, w->module, sources, &w->symbols, err);
     w->are_kept =
         status == WNDL_OK && sources->kept != NULL &&
         wndl_kept_symbols_add(sources->kept, path, image->build_id, w->symbols);
@@ -344,6 +358,49 @@ static bool sort_by_module(
     return true;
 }
 
+/* ---- servers */
+
+struct asking {
+    const struct wndl_symbolized *s;
+    const struct wndl_symbol_sources *sources;
+    const size_t *starts; /* of modules in the frames */
+    _Atomic uint32_t next;
+};
+
+static void ask_for_module(const struct asking *asking, uint32_t m)
+{
+    const struct wndl_symbolized *s = asking->s;
+    const struct wndl_module *module = wndl_vec_at(&s->modules, m);
+    const char *path = wndl_intern_text(&s->strings, module->path);
+    struct wndl_symbolizer *symbols;
+    if (path[0] == '/' && asking->starts[m + 1] != asking->starts[m] &&
+        open_module(s, m, asking->sources, &symbols, NULL) == WNDL_OK)
+        wndl_symbolizer_close(symbols);
+}
+
+static void ask_in_turn(void *context, unsigned index)
+{
+    struct asking *asking = context;
+    const uint32_t images = (uint32_t)asking->s->profile->images.len;
+    uint32_t m;
+    (void)index;
+    while ((m = atomic_fetch_add(&asking->next, 1)) < images)
+        ask_for_module(asking, m);
+}
+
+/*
+ * Servers are slow, not busy: they are asked for several files at a time. What
+ * they have is in debuginfod's cache when the modules are opened one by one.
+ */
+static void ask_servers(const struct wndl_symbolized *s,
+    const struct wndl_symbol_sources *sources, const size_t *starts)
+{
+    enum { AT_A_TIME = 8 };
+    struct asking asking = {.s = s, .sources = sources, .starts = starts};
+    if (sources->debuginfod)
+        wndl_workers_run(AT_A_TIME, ask_in_turn, &asking);
+}
+
 static bool symbolize_modules(struct wndl_symbolized *s,
     const struct wndl_symbol_sources *sources, const struct wndl_log *log)
 {
@@ -351,6 +408,7 @@ static bool symbolize_modules(struct wndl_symbolized *s,
     size_t *starts;
     if (!sort_by_module(s, &frames, &starts))
         return false;
+    ask_servers(s, sources, starts);
     uint32_t images = (uint32_t)s->profile->images.len;
     for (uint32_t m = 0; m < images; m++) {
         struct work w = {.s = s, .module = m, .log = log};

@@ -2,6 +2,7 @@
 #include "cli/core/output.h"
 
 #include "cli/core/command.h"
+#include "cli/core/progress.h"
 #include "cli/core/terminal.h"
 #include "os/file.h"
 #include "rec/chunk.h"
@@ -277,8 +278,12 @@ static int write_to_file(const struct wndl_output *o)
 
 int wndl_output_write(const struct wndl_output *output)
 {
-    return strcmp(output->path, "-") == 0 ? write_to_stdout(output)
-                                          : write_to_file(output);
+    if (strcmp(output->path, "-") == 0)
+        return write_to_stdout(output);
+    wndl_progress_begin("writing", output->path);
+    const int exit_code = write_to_file(output);
+    wndl_progress_end();
+    return exit_code;
 }
 
 bool wndl_output_bytes(FILE *out, void *bytes)

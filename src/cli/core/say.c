@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "base/utf8.h"
+#include "cli/core/progress.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,6 +49,7 @@ static void say(const char *kind, const char *format, va_list args)
     if (vasprintf(&text, format, args) < 0)
         text = NULL;
     fflush(stdout);
+    wndl_progress_hide();
     put_head(kind);
     wndl_cli_put_tame(stderr, text == NULL ? format : text);
     fputc('\n', stderr);

@@ -11,15 +11,28 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-unsigned wndl_terminal_width(void)
+static unsigned width_of(int terminal)
 {
     enum { USUAL = 80 };
     struct winsize size;
-    if (!isatty(STDOUT_FILENO))
+    if (!isatty(terminal))
         return 0;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    if (ioctl(terminal, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return USUAL;
     return size.ws_col;
+}
+
+unsigned wndl_terminal_width(void)
+{
+    return width_of(STDOUT_FILENO);
+}
+
+unsigned wndl_terminal_error_width(void)
+{
+    const char *kind = getenv("TERM");
+    if (kind == NULL || strcmp(kind, "dumb") == 0)
+        return 0;
+    return width_of(STDERR_FILENO);
 }
 
 bool wndl_terminal_utf8(void)

@@ -13,6 +13,12 @@
 /* Columns of the terminal at stdout; 0 if stdout is none. */
 unsigned wndl_terminal_width(void);
 
+/*
+ * Columns of the terminal at stderr; 0 if it is none, or one that cannot show a
+ * line that changes.
+ */
+unsigned wndl_terminal_error_width(void);
+
 /* Whether the locale's characters are UTF-8. */
 bool wndl_terminal_utf8(void);
 

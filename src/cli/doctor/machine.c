@@ -61,11 +61,11 @@ static void check_libc(struct wndl_doctor *d)
     version_of(text, version);
     struct wndl_doctor_finding *f =
         wndl_doctor_find(d, "libc", WNDL_DOCTOR_OK, "glibc %s", text);
-    if (!is_before(version, 2, 35))
+    if (!is_before(version, 2, 31))
         return;
     f->state = WNDL_DOCTOR_NO;
     f->stops = true;
-    wndl_doctor_advise(f, "use glibc 2.35 or newer");
+    wndl_doctor_advise(f, "use glibc 2.31 or newer");
 }
 
 /* ---- engines */

@@ -70,7 +70,7 @@ static const struct {
          "capabilities): the loader refuses to preload into it",
             "record as the user whose rights it gets, or a copy of it"},
     [WNDL_UNRECORDED_LIBC] = {"made for another C library than glibc (musl?)",
-        "build it for glibc 2.35 or newer"},
+        "build it for glibc 2.31 or newer"},
     [WNDL_UNRECORDED_GO] = {"written in Go, whose runtime owns all signals",
         "Go has a profiler of its own: runtime/pprof"},
     [WNDL_UNRECORDED_MACHINE] = {"made for another processor",

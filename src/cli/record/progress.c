@@ -1,34 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/record/summary.h"
 
-#include "cli/core/command.h"
+#include "cli/core/terminal.h"
 #include "cli/record/text.h"
 #include "os/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define ON_TERMINAL_NS UINT64_C(200000000)
 #define ELSEWHERE_NS UINT64_C(2000000000)
 
 enum { LINE_MAX = 512 };
-
-/* Columns of the terminal at stderr, 0 for none that could show a line that
- * changes. */
-static int terminal_width(void)
-{
-    enum { USUAL = 80 };
-    struct winsize size;
-    const char *kind = getenv("TERM");
-    if (!isatty(STDERR_FILENO) || kind == NULL || strcmp(kind, "dumb") == 0)
-        return 0;
-    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0;
-    return known && size.ws_col != 0 ? size.ws_col : USUAL;
-}
 
 static void compose_heap(
     char line[LINE_MAX], const struct wndl_collector_result *so_far)
@@ -65,7 +48,7 @@ void wndl_record_say_progress(
     bool sampled = so_far->totals.samples != 0;
     if (now < p->next || (!sampled && so_far->totals.heap.heaps == 0))
         return;
-    int columns = terminal_width();
+    int columns = (int)wndl_terminal_error_width();
     p->next = now + (columns != 0 ? ON_TERMINAL_NS : ELSEWHERE_NS);
     p->said = columns != 0;
     if (sampled)

@@ -28,7 +28,7 @@ static const char *const refusal_names[WNDL_UNRECORDED_REASONS] = {
     [WNDL_UNRECORDED_STATIC] = "it is statically linked",
     [WNDL_UNRECORDED_SETUID] = "it runs with other rights (set-user-ID)",
     [WNDL_UNRECORDED_LIBC] =
-        "it is made for another libc than glibc 2.35 or newer",
+        "it is made for another libc than glibc 2.31 or newer",
     [WNDL_UNRECORDED_GO] = "it is written in Go",
     [WNDL_UNRECORDED_EMULATED] = "it is run by an emulator",
     [WNDL_UNRECORDED_ENVIRONMENT] = "it was started with another environment",

@@ -9,6 +9,7 @@
 #include "cli/core/terminal.h"
 #include "cli/report/held.h"
 #include "cli/report/selected.h"
+#include "cli/shared/debug_packages.h"
 #include "cli/shared/dmd_report.h"
 #include "cli/shared/heap_report.h"
 #include "cli/shared/known_file.h"
@@ -187,8 +188,11 @@ static void write_text(const struct wndl_report *report,
     const struct report_options *o, const char *path, struct wndl_buf *out)
 {
     struct wndl_buf next;
+    struct wndl_buf packages;
     wndl_buf_init(&next, out->mem);
+    wndl_buf_init(&packages, out->mem);
     next_command(&next, report, o, path);
+    wndl_debug_packages(report, &packages);
     struct wndl_text_layout layout = {
         .width = o->full_names || o->out != NULL ? 0 : wndl_terminal_width(),
         .full_names = o->full_names,
@@ -199,12 +203,14 @@ static void write_text(const struct wndl_report *report,
                                  : USUAL_ROWS,
         .min_percent = o->min_percent,
         .next = next.failed ? NULL : (const char *)next.data,
+        .packages = packages.failed ? NULL : (const char *)packages.data,
     };
     /* That is used up; and the next would not be about the same part. */
     if (strcmp(path, "-") == 0 || report->symbolized->profile->is_selected)
         layout.next = NULL;
     wndl_report_text(report, &layout, out);
-    out->failed |= next.failed;
+    out->failed |= next.failed || packages.failed;
+    wndl_buf_free(&packages);
     wndl_buf_free(&next);
 }
 

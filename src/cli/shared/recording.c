@@ -3,6 +3,7 @@
 
 #include "analyze/names/profile_names.h"
 #include "cli/core/command.h"
+#include "cli/core/progress.h"
 #include "cli/core/shell_word.h"
 #include "cli/shared/debug_dirs.h"
 #include "cli/shared/known_file.h"
@@ -72,12 +73,19 @@ bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
     struct wndl_error err = {0};
     if (!wndl_known_file_is_taken(input, WNDL_TAKES_RECORDINGS))
         return false;
-    if (read_input(&loaded->profile, input, snapshot, &err) != WNDL_OK) {
+    wndl_progress_begin("reading", input->name);
+    enum wndl_status status =
+        read_input(&loaded->profile, input, snapshot, &err);
+    if (status != WNDL_OK) {
+        wndl_progress_end();
         wndl_input_error(input, &err);
         return false;
     }
     loaded->profile.owner = input->owner;
-    if (find_names(loaded, symbols, verbose ? &log : NULL, &err) == WNDL_OK)
+    wndl_progress_begin("looking up symbols", "");
+    status = find_names(loaded, symbols, verbose ? &log : NULL, &err);
+    wndl_progress_end();
+    if (status == WNDL_OK)
         return true;
     wndl_profile_free(&loaded->profile);
     wndl_input_error(input, &err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/stack/signal.h"
 
+#include "base/signal_names.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,7 +10,7 @@
 
 const char *wndl_signal_name(int32_t number, char name[WNDL_SIGNAL_NAME])
 {
-    const char *known = sigabbrev_np(number);
+    const char *known = wndl_signal_abbreviation(number);
     if (known == NULL)
         snprintf(name, WNDL_SIGNAL_NAME, "signal %" PRId32, number);
     else

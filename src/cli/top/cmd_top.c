@@ -37,8 +37,8 @@ static const struct wndl_option option_table[] = {
         "take HZ samples per second of CPU time", WNDL_OPT_COUNT,
         offsetof(struct top_options, rate)},
     {0, "heap", NULL, NULL, NULL, NULL,
-        "show who holds the memory of COMMAND, not its time", WNDL_OPT_FLAG,
-        offsetof(struct top_options, of_heap)},
+        "record the heap of COMMAND, too, and show first who holds its memory",
+        WNDL_OPT_FLAG, offsetof(struct top_options, of_heap)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
         "which time to show first; the key t shows the next", WNDL_OPT_CHOSEN,
         offsetof(struct top_options, time)},
@@ -230,6 +230,18 @@ static void move_mark(struct top *top, long by)
         top->marked += (size_t)by;
 }
 
+static void choose_time(struct top *top, enum wndl_time time)
+{
+    top->view.time = time;
+    wndl_top_live_show(&top->live, time == WNDL_TIME_BYTES);
+}
+
+/* The heap comes after the times, where it is recorded. */
+static int kinds_of_cost(const struct top *top)
+{
+    return top->o->of_heap ? WNDL_TIME_BYTES + 1 : WNDL_TIME_BYTES;
+}
+
 static void act(struct top *top, enum wndl_top_key key)
 {
     const long page = (long)wndl_top_screen_rows(top->screen);
@@ -252,8 +264,7 @@ static void act(struct top *top, enum wndl_top_key key)
         top->view.sort = (top->view.sort + 1) % (WNDL_TOP_BY_NAME + 1);
         break;
     case WNDL_TOP_KEY_TIME:
-        if (top->view.time != WNDL_TIME_BYTES)
-            top->view.time = (top->view.time + 1) % (WNDL_TIME_WALL + 1);
+        choose_time(top, (top->view.time + 1) % kinds_of_cost(top));
         break;
     case WNDL_TOP_KEY_FREEZE:
         top->is_frozen = !top->is_frozen;
@@ -389,6 +400,9 @@ static int show_top(struct top *top)
         status = wndl_fail_errno(&err, errno, "signalfd");
     if (status == WNDL_OK)
         top->screen = wndl_top_screen_open();
+    choose_time(top, top->o->of_heap && !top->o->time.given
+                         ? WNDL_TIME_BYTES
+                         : (enum wndl_time)top->o->time.index);
     if (status == WNDL_OK)
         status = run_loop(top, &err);
     int exit_code = finish(top, status, &err);
@@ -413,16 +427,13 @@ static int run_top(const void *options, struct wndl_operands operands)
                        "top --help'");
         return WNDL_EXIT_USAGE;
     }
-    if (o->of_heap && (o->pids != NULL || o->time.given)) {
-        wndl_cli_error("--heap is for a command, and shows no time; see "
-                       "'windlass top --help'");
+    if (o->of_heap && o->pids != NULL) {
+        wndl_cli_error(
+            "--heap is for a command, not with -p; see 'windlass top --help'");
         return WNDL_EXIT_USAGE;
     }
-    struct top top = {.o = o,
-        .signals = -1,
-        .view = {.time = o->of_heap ? WNDL_TIME_BYTES
-                                    : (enum wndl_time)o->time.index,
-            .expanded = WNDL_NO_INDEX}};
+    struct top top = {
+        .o = o, .signals = -1, .view = {.expanded = WNDL_NO_INDEX}};
     top.view.filter = top.filter;
     if (o->out != NULL && wndl_top_recorder_reserve(o->out, &err) != WNDL_OK)
         return wndl_cli_fail(&err);
@@ -445,10 +456,11 @@ const struct wndl_command wndl_cmd_top = {
     .operands = "[--] COMMAND [ARG...]",
     .description =
         "Records COMMAND, or processes that run already, and shows each second "
-        "which functions the time went to so far, or with --heap which hold "
+        "which functions the time went to so far, and with --heap which hold "
         "the memory.\n\n"
         "On a terminal, s sorts by self cost, total cost or name, t switches "
-        "between CPU, blocked and wall-clock time, / keeps the functions with "
+        "between CPU, blocked and wall-clock time, with --heap also the live "
+        "heap, / keeps the functions with "
         "a text in their names, Enter shows the callers of a function, p "
         "freezes the picture, w writes the recording so far to a file, and q "
         "ends top and with it COMMAND. Elsewhere, the table is printed each "

@@ -28,6 +28,10 @@ bool wndl_top_live_init(
     live->profile.wanted_snapshot = WNDL_LAST_SNAPSHOT;
     wndl_map_init(&live->samples, &live->profile.arena);
     wndl_map_init(&live->blocks, &live->profile.arena);
+    wndl_vec_init(
+        &live->other_samples, &live->profile.arena, sizeof(struct wndl_sample));
+    wndl_vec_init(
+        &live->other_blocks, &live->profile.arena, sizeof(struct wndl_block));
     return made && wndl_follower_init(&live->follower, &live->profile);
 }
 
@@ -89,19 +93,36 @@ static bool sum_blocks(struct wndl_top_live *live)
     return true;
 }
 
+static void swap_vecs(struct wndl_vec *a, struct wndl_vec *b)
+{
+    const struct wndl_vec kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+void wndl_top_live_show(struct wndl_top_live *live, bool heap)
+{
+    if (live->shows_heap == heap)
+        return;
+    swap_vecs(&live->profile.samples, &live->other_samples);
+    swap_vecs(&live->profile.blocks, &live->other_blocks);
+    live->shows_heap = heap;
+}
+
 /* The last snapshot of a heap is what counts, once all of it has been read. */
 static bool sum_heaps(struct wndl_top_live *live)
 {
     const struct wndl_heap_choice choice = {.set = WNDL_HEAP_SET_LIVE};
-    return live->follower.reader.counting != WNDL_NO_INDEX ||
-           wndl_heap_as_spans(&live->profile, &choice);
+    if (live->profile.heaps.len == 0 ||
+        live->follower.reader.counting != WNDL_NO_INDEX)
+        return true;
+    wndl_top_live_show(live, true);
+    return wndl_heap_as_spans(&live->profile, &choice);
 }
 
 static bool sum_all(struct wndl_top_live *live)
 {
-    if (live->profile.heaps.len != 0)
-        return sum_heaps(live);
-    return sum_samples(live) && sum_blocks(live);
+    return sum_samples(live) && sum_blocks(live) && sum_heaps(live);
 }
 
 /* ---- names */
@@ -163,6 +184,8 @@ enum wndl_status wndl_top_live_read(struct wndl_top_live *live,
         live->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (live->fd < 0 && errno != ENOENT)
         return wndl_fail_errno(err, errno, "cannot open the recording");
+    const bool shows_heap = live->shows_heap;
+    wndl_top_live_show(live, false);
     if (live->fd >= 0) {
         enum wndl_status status =
             wndl_follower_read(&live->follower, live->fd, err);
@@ -171,6 +194,7 @@ enum wndl_status wndl_top_live_read(struct wndl_top_live *live,
     }
     if (!sum_all(live))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
+    wndl_top_live_show(live, shows_heap);
     return name_frames(live, at_once, err);
 }
 

@@ -24,10 +24,13 @@ struct wndl_top_live {
     /* Numbers + 1 of the summed samples and blocks, by thread and node. */
     struct wndl_map samples, blocks;
     size_t sample_count, block_count; /* that are summed */
-    uint64_t started, named_at;       /* monotonic, ns */
-    uint64_t naming;                  /* ns that names took the last time */
-    size_t named_frames;              /* that were looked up then */
-    int fd;                           /* of the file; -1: not there yet */
+    /* The profile has one kind of costs at a time; these are the other kind. */
+    struct wndl_vec other_samples, other_blocks;
+    bool shows_heap;            /* the profile's blocks are bytes of heaps */
+    uint64_t started, named_at; /* monotonic, ns */
+    uint64_t naming;            /* ns that names took the last time */
+    size_t named_frames;        /* that were looked up then */
+    int fd;                     /* of the file; -1: not there yet */
 };
 
 /* Must not move. False when memory is out; ends with wndl_top_live_free, even
@@ -35,6 +38,12 @@ struct wndl_top_live {
 bool wndl_top_live_init(
     struct wndl_top_live *live, const struct wndl_symbol_options *symbols);
 void wndl_top_live_free(struct wndl_top_live *live);
+
+/*
+ * Chooses what the profile's costs are: bytes of heaps, or time. Reading leaves
+ * it as it is.
+ */
+void wndl_top_live_show(struct wndl_top_live *live, bool heap);
 
 /*
  * Reads what the recording at `path` got since the last call, and the names of

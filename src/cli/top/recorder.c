@@ -48,11 +48,12 @@ static bool add_word(struct wndl_vec *words, const char *word)
 static bool make_words(struct wndl_vec *words, const char *path,
     const char *rate, const struct wndl_top_request *request)
 {
-    bool made = add_word(words, "windlass") &&
-                add_word(words, request->of_heap ? "heap" : "record") &&
+    bool made = add_word(words, "windlass") && add_word(words, "record") &&
                 add_word(words, "-o") && add_word(words, path) &&
-                add_word(words, request->of_heap ? "--snapshot-every" : "-r") &&
-                add_word(words, request->of_heap ? "1" : rate);
+                add_word(words, "-r") && add_word(words, rate);
+    if (made && request->of_heap)
+        made = add_word(words, "--heap") &&
+               add_word(words, "--snapshot-every") && add_word(words, "1");
     if (made && request->pids != NULL)
         made = add_word(words, "-p") && add_word(words, request->pids);
     if (made && request->command.count != 0)

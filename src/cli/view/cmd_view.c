@@ -3,10 +3,12 @@
 /* windlass view: a recording, or how two differ, as a page for a browser. */
 #include "analyze/annotate/source_text.h"
 #include "analyze/time/report_fill.h"
+#include "analyze/view/assembly.h"
 #include "analyze/view/findings.h"
 #include "analyze/view/sources.h"
 #include "cli/core/command.h"
 #include "cli/core/output.h"
+#include "cli/shared/debug_dirs.h"
 #include "cli/shared/heap_report.h"
 #include "cli/shared/newest.h"
 #include "cli/shared/recording.h"
@@ -66,6 +68,7 @@ struct shown {
     struct wndl_arena arena; /* of what follows */
     struct wndl_buf summaries[WNDL_MERGED_MAX];
     struct wndl_vec findings[WNDL_MERGED_MAX], sources[WNDL_MERGED_MAX];
+    struct wndl_vec codes[WNDL_MERGED_MAX];
     struct wndl_viewed view;
 };
 
@@ -116,20 +119,35 @@ static bool add_sources(struct wndl_vec *sources,
     return true;
 }
 
+static bool add_code(struct wndl_vec *codes, struct wndl_symbolized *s,
+    const struct view_options *o, struct wndl_arena *arena)
+{
+    struct wndl_debug_dirs dirs;
+    struct wndl_symbolizer_cache cache;
+    wndl_debug_dirs_init(&dirs, &o->symbols.debug_dirs);
+    const struct wndl_symbol_sources sources = {.debug_dirs = dirs.list,
+        .debuginfod = wndl_asks_debuginfod(&o->symbols),
+        .cache = wndl_symbol_cache(&o->symbols, &cache)};
+    const struct wndl_annotate_code how = {.sources = &sources};
+    return wndl_view_assembly(codes, s, &how, arena);
+}
+
 static bool prepare_recording(struct shown *shown, size_t i, const char *path,
     const struct view_options *o)
 {
-    const struct wndl_symbolized *s = &shown->loaded[i].symbolized;
+    struct wndl_symbolized *s = &shown->loaded[i].symbolized;
     struct wndl_buf *summary = &shown->summaries[i];
     bool prepared = sum_up(&shown->loaded[i], summary) &&
                     wndl_view_findings(&shown->findings[i], s, &shown->arena) &&
-                    add_sources(&shown->sources[i], s, o, &shown->arena);
+                    add_sources(&shown->sources[i], s, o, &shown->arena) &&
+                    add_code(&shown->codes[i], s, o, &shown->arena);
     shown->view.recordings[i] = (struct wndl_view_recording){
         .file = path,
         .symbolized = s,
         .summary = {summary->data, summary->size},
         .findings = &shown->findings[i],
         .sources = &shown->sources[i],
+        .codes = &shown->codes[i],
     };
     return prepared;
 }

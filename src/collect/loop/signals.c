@@ -9,6 +9,7 @@
 
 #include "collect/proc/proc.h"
 #include "os/clock.h"
+#include "os/raw.h"
 
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -40,7 +41,7 @@ static _Noreturn void stand_by(pid_t parent)
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    (void)close_range(0, ~0u, 0);
+    (void)syscall(SYS_close_range, 0u, ~0u, 0u);
     while (getppid() == parent)
         pause();
     _exit(0);

@@ -2,6 +2,7 @@
 /* report_text_head: the recording, its engine, and its quality. */
 #include "out/report_text/report_text.h"
 
+#include "base/signal_names.h"
 #include "model/remedy.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ static void put_command(const struct wndl_text *t)
 
 static void put_killed(const struct wndl_text *t, uint32_t number)
 {
-    const char *name = sigabbrev_np((int)number);
+    const char *name = wndl_signal_abbreviation((int)number);
     wndl_buf_printf(t->out, ", killed by signal %u", number);
     if (name != NULL)
         wndl_buf_printf(t->out, " (SIG%s)", name);
@@ -488,6 +489,18 @@ static bool debug_files_would_help(const struct wndl_text *t)
     return false;
 }
 
+static void advise_debug_files(const struct wndl_text *t)
+{
+    const char *packages = t->layout->packages;
+    wndl_buf_printf(t->out,
+        "  Such code is shown as module+0xaddress. To name it, install\n"
+        "  %s,\n"
+        "  or ask a server (--debuginfod), or name the folder of the debug "
+        "files:\n"
+        "  --debug-dir DIR\n",
+        packages == NULL ? "the -dbgsym or -dbg packages" : packages);
+}
+
 static void unnamed_modules(const struct wndl_text *t)
 {
     size_t count = t->r->unnamed.len;
@@ -511,10 +524,7 @@ static void unnamed_modules(const struct wndl_text *t)
         wndl_buf_printf(t->out, "  %6.1f%%             in %zu more\n",
             wndl_text_percent(t, unnamed_time(t, listed)), count - listed);
     if (debug_files_would_help(t))
-        wndl_buf_text(t->out,
-            "  Such code is shown as module+0xaddress. To name it, "
-            "install the -dbgsym or -dbg\n  packages, or name the "
-            "folder of the debug files: --debug-dir DIR\n");
+        advise_debug_files(t);
 }
 
 void wndl_text_recorded(const struct wndl_text *t)

@@ -17,6 +17,8 @@ struct wndl_text_layout {
     size_t max_rows;    /* of the table */
     double min_percent; /* of the tree's nodes */
     const char *next;   /* the command to try next, or NULL */
+    /* Packages of debug information that is missing, or NULL: not known. */
+    const char *packages;
 };
 
 /* Whether the report has stacks for its time. */

@@ -304,6 +304,20 @@ static void put_sources(const struct wndl_view_writer *w, struct wndl_json *j)
     wndl_json_put_close(j, ']');
 }
 
+static void put_codes(const struct wndl_view_writer *w, struct wndl_json *j)
+{
+    const struct wndl_view_code_ids *ids = w->codes.data;
+    open_array(j, "code");
+    for (size_t i = 0; i < w->codes.len; i++) {
+        wndl_json_put_element(j);
+        wndl_json_put_open(j, '{');
+        wndl_json_put_number(j, "function", ids[i].function);
+        wndl_json_put_number(j, "text", ids[i].text);
+        wndl_json_put_close(j, '}');
+    }
+    wndl_json_put_close(j, ']');
+}
+
 static void put_title(const struct wndl_view_writer *w, struct wndl_json *j)
 {
     const struct wndl_view_recording *r = w->view->recordings;
@@ -337,6 +351,7 @@ void wndl_view_put_head(struct wndl_view_writer *w, struct wndl_buf *to)
     put_modules(w, &j);
     put_heaps(w, &j);
     put_sources(w, &j);
+    put_codes(w, &j);
     open_array(&j, "columns");
     wndl_buf_add(to, w->columns.head.data, w->columns.head.size);
     wndl_json_put_close(&j, ']');

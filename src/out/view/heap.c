@@ -12,13 +12,22 @@ static const char *const whiches[WNDL_HEAP_SETS] = {
     [WNDL_HEAP_SET_TEMPORARY] = "temporary",
 };
 
+/* The blocks of a stack whose usable bytes are from 2^power on, below twice. */
+struct size_sum {
+    uint32_t stack; /* number of a sum */
+    uint8_t power;
+    double blocks[WNDL_HEAP_SETS];
+    double bytes[WNDL_HEAP_SETS];
+};
+
 /* The columns of one heap. */
 struct heap {
     struct wndl_view_writer *w;
     const struct wndl_merged_part *part;
     const struct wndl_process_heap *of;
-    struct wndl_vec sums; /* struct wndl_stack_sum, by the page's nodes */
-    size_t number;        /* in the page */
+    struct wndl_vec sums;  /* struct wndl_stack_sum, by the page's nodes */
+    struct wndl_vec sizes; /* struct size_sum */
+    size_t number;         /* in the page */
 };
 
 static void add_column(
@@ -57,12 +66,16 @@ static void add_curve(const struct heap *h, const char *name,
 
 /* ---- stacks */
 
+static uint64_t key_of(const struct heap *h, uint32_t node, uint8_t label)
+{
+    return (uint64_t)label << 32 | h->part->nodes[node];
+}
+
 /* The sum of (node of the page, label) in `h->sums`, added if new. */
 static struct wndl_stack_sum *sum_of(
     struct heap *h, struct wndl_map *index, const struct wndl_stack_sum *from)
 {
-    uint32_t node = h->part->nodes[from->node];
-    uint64_t *slot = wndl_map_put(index, (uint64_t)from->label << 32 | node);
+    uint64_t *slot = wndl_map_put(index, key_of(h, from->node, from->label));
     if (slot == NULL)
         return NULL;
     if (*slot != 0)
@@ -70,10 +83,58 @@ static struct wndl_stack_sum *sum_of(
     struct wndl_stack_sum *sum = wndl_vec_push(&h->sums);
     if (sum == NULL)
         return NULL;
-    sum->node = node;
+    sum->node = h->part->nodes[from->node];
     sum->label = from->label;
     *slot = h->sums.len;
     return sum;
+}
+
+static uint8_t power_of(uint64_t size)
+{
+    return size < 2 ? 0 : (uint8_t)(63 - __builtin_clzll(size));
+}
+
+static struct size_sum *size_of(
+    struct heap *h, struct wndl_map *index, uint64_t stack, uint8_t power)
+{
+    uint64_t *slot = wndl_map_put(index, stack << 8 | power);
+    if (slot == NULL)
+        return NULL;
+    if (*slot != 0)
+        return wndl_vec_at(&h->sizes, *slot - 1);
+    struct size_sum *sum = wndl_vec_push(&h->sizes);
+    if (sum == NULL)
+        return NULL;
+    sum->stack = (uint32_t)stack;
+    sum->power = power;
+    *slot = h->sizes.len;
+    return sum;
+}
+
+/* `stacks` has the numbers + 1 of the sums. */
+static bool sum_up_sizes(struct heap *h, const struct wndl_map *stacks)
+{
+    struct wndl_map index;
+    wndl_map_init(&index, &h->w->arena);
+    wndl_vec_init(&h->sizes, &h->w->arena, sizeof(struct size_sum));
+    for (size_t i = 0; i < h->of->counts.len; i++) {
+        const struct wndl_alloc_counts *counts = wndl_vec_at(&h->of->counts, i);
+        const struct wndl_alloc_site *site =
+            wndl_vec_at(&h->of->sites, counts->site);
+        const uint64_t usable = site->requested + site->slop;
+        const uint64_t *stack = wndl_map_get(
+            stacks, key_of(h, site->node, wndl_exported_label(site)));
+        struct size_sum *sum = size_of(h, &index, *stack - 1, power_of(usable));
+        if (sum == NULL)
+            return false;
+        for (unsigned which = 0; which < WNDL_HEAP_SETS; which++) {
+            const double blocks = (double)wndl_heap_count(counts, which) *
+                                  wndl_alloc_weight(h->of, site);
+            sum->blocks[which] += blocks;
+            sum->bytes[which] += blocks * (double)usable;
+        }
+    }
+    return true;
 }
 
 /* Stacks that differ in addresses alone are one in the page. */
@@ -96,7 +157,7 @@ static bool sum_up(struct heap *h)
         }
         sum->lifetime += from->lifetime;
     }
-    return true;
+    return sum_up_sizes(h, &index);
 }
 
 static void add_which(const struct heap *h, unsigned which)
@@ -111,6 +172,13 @@ static void add_which(const struct heap *h, unsigned which)
         h->w->numbers[i] = wndl_exported_round(sums[i].bytes[which]);
     snprintf(name, sizeof name, "stacks.bytes_%s", whiches[which]);
     add_column(h, name, h->sums.len, false);
+}
+
+/* Blocks that are gone are known where freed ones were recorded. */
+static bool is_told(const struct heap *h, unsigned which)
+{
+    return h->of->cumulative ||
+           (which != WNDL_HEAP_SET_ALL && which != WNDL_HEAP_SET_TEMPORARY);
 }
 
 static void add_stacks(const struct heap *h)
@@ -130,9 +198,7 @@ static void add_stacks(const struct heap *h)
     snprintf(name, sizeof name, "heap%zu.stacks.label", h->number);
     wndl_view_bytes(&h->w->columns, name, labels, h->sums.len);
     for (unsigned which = 0; which < WNDL_HEAP_SETS; which++) {
-        bool is_gone =
-            which == WNDL_HEAP_SET_ALL || which == WNDL_HEAP_SET_TEMPORARY;
-        if (!is_gone || h->of->cumulative)
+        if (is_told(h, which))
             add_which(h, which);
     }
     if (!h->of->cumulative)
@@ -142,14 +208,45 @@ static void add_stacks(const struct heap *h)
     add_column(h, "stacks.lifetime", h->sums.len, false);
 }
 
+static void add_sizes_of(const struct heap *h, unsigned which)
+{
+    const struct size_sum *sums = h->sizes.data;
+    char name[NAME_SIZE];
+    for (size_t i = 0; i < h->sizes.len; i++)
+        h->w->numbers[i] = wndl_exported_round(sums[i].blocks[which]);
+    snprintf(name, sizeof name, "sizes.blocks_%s", whiches[which]);
+    add_column(h, name, h->sizes.len, false);
+    for (size_t i = 0; i < h->sizes.len; i++)
+        h->w->numbers[i] = wndl_exported_round(sums[i].bytes[which]);
+    snprintf(name, sizeof name, "sizes.bytes_%s", whiches[which]);
+    add_column(h, name, h->sizes.len, false);
+}
+
+static void add_sizes(const struct heap *h)
+{
+    const struct size_sum *sums = h->sizes.data;
+    for (size_t i = 0; i < h->sizes.len; i++)
+        h->w->numbers[i] = sums[i].stack;
+    add_column(h, "sizes.stack", h->sizes.len, false);
+    for (size_t i = 0; i < h->sizes.len; i++)
+        h->w->numbers[i] = sums[i].power;
+    add_column(h, "sizes.power", h->sizes.len, false);
+    for (unsigned which = 0; which < WNDL_HEAP_SETS; which++) {
+        if (is_told(h, which))
+            add_sizes_of(h, which);
+    }
+}
+
 static void add_heap(struct heap *h)
 {
     add_curve(h, "curve.time", in_us);
     add_curve(h, "curve.bytes", in_bytes);
     add_curve(h, "curve.blocks", in_blocks);
     h->w->failed = h->w->failed || !sum_up(h);
-    if (!h->w->failed)
-        add_stacks(h);
+    if (h->w->failed)
+        return;
+    add_stacks(h);
+    add_sizes(h);
 }
 
 void wndl_view_add_heaps(struct wndl_view_writer *w)

@@ -32,6 +32,25 @@ static void add_sources(struct wndl_view_writer *w)
     }
 }
 
+/* Of two recordings' code of a function the later one's is shown. */
+static void add_codes(struct wndl_view_writer *w)
+{
+    wndl_vec_init(&w->codes, &w->arena, sizeof(struct wndl_view_code_ids));
+    for (size_t r = w->view->count; r-- > 0;) {
+        const struct wndl_vec *list = w->view->recordings[r].codes;
+        for (size_t i = 0; list != NULL && i < list->len; i++) {
+            const struct wndl_view_code *code = wndl_vec_at(list, i);
+            struct wndl_view_code_ids *ids = wndl_vec_push(&w->codes);
+            if (ids == NULL) {
+                w->failed = true;
+                return;
+            }
+            ids->function = w->merged.parts[r].functions[code->function];
+            ids->text = wndl_view_string(w, code->text);
+        }
+    }
+}
+
 /* A column of u32 that are members of the elements of a list. */
 static void add_member(struct wndl_view_writer *w, const char *name,
     const struct wndl_vec *list, size_t offset)
@@ -230,6 +249,7 @@ static bool write_all(struct wndl_view_writer *w, FILE *out)
     wndl_view_add_times(w);
     wndl_view_add_heaps(w);
     add_sources(w);
+    add_codes(w);
     wndl_view_add_strings(w);
     wndl_buf_init(&head, mem);
     wndl_buf_init(&packed, mem);

@@ -29,12 +29,19 @@ struct wndl_view_source {
     struct wndl_bytes file, text;
 };
 
+/* A function's instructions, a line each (docs/formats/view.md). */
+struct wndl_view_code {
+    uint32_t function; /* of the recording's */
+    struct wndl_bytes text;
+};
+
 struct wndl_view_recording {
     const char *file; /* its name for people */
     const struct wndl_symbolized *symbolized;
     struct wndl_bytes summary;       /* lines on its quality, for people */
     const struct wndl_vec *findings; /* struct wndl_view_finding, or NULL */
     const struct wndl_vec *sources;  /* struct wndl_view_source, or NULL */
+    const struct wndl_vec *codes;    /* struct wndl_view_code, or NULL */
 };
 
 /* One recording, or an earlier and a later one that are compared. */
@@ -64,12 +71,18 @@ struct wndl_view_source_ids {
     uint32_t file, text;
 };
 
+/* A function's code, by the numbers of the page. */
+struct wndl_view_code_ids {
+    uint32_t function, text;
+};
+
 struct wndl_view_writer {
     const struct wndl_viewed *view;
     struct wndl_arena arena;
     struct wndl_merged merged;
     struct wndl_view_columns columns;
     struct wndl_vec sources; /* struct wndl_view_source_ids */
+    struct wndl_vec codes;   /* struct wndl_view_code_ids */
     /* For each recording, in the numbers of the page: */
     uint32_t first_process[WNDL_MERGED_MAX], first_thread[WNDL_MERGED_MAX];
     uint64_t *numbers; /* with room for the longest column */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/memlog/calls.h"
 
+#include "os/loader_list.h"
 #include "os/raw.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,9 +16,6 @@ enum {
     MOVE_PART = 64,           /* and that part of them */
     QUIET_NS = 10 * 1000 * 1000
 };
-
-/* Other libcs do not have it: then no caller has a name. */
-#pragma weak _dl_find_object
 
 static struct wndl_memlog_type rss = {
     "rss", WNDL_MEMLOG_REPORT, 0, {{NULL, NULL}}, {0, 0}};
@@ -65,6 +62,7 @@ static const char *module_name(const struct link_map *map)
     return slash == NULL ? path : slash + 1;
 }
 
+/* Where there is no _dl_find_object, no caller has a name. */
 static const char *module_of(const void *caller)
 {
     struct dl_find_object found;

@@ -11,7 +11,6 @@ extern int wndl_can_build_runtime(pthread_t *thread);
 int wndl_can_build_runtime(pthread_t *thread)
 {
     struct sigaction action;
-    struct dl_find_object found;
-    return pthread_create(thread, NULL, NULL, NULL) + (int)sizeof found +
+    return pthread_create(thread, NULL, NULL, NULL) +
            sigaction(SIGTRAP, NULL, &action);
 }

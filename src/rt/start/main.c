@@ -18,6 +18,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <link.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -33,11 +34,11 @@ enum {
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
     void *) __attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden")));
-#pragma weak _dl_find_object
+#pragma weak _r_debug
 
 static bool is_glibc(void)
 {
-    return __register_atfork != NULL && _dl_find_object != NULL;
+    return __register_atfork != NULL && &_r_debug != NULL;
 }
 
 /* Set around fork(), in the thread that forks. */

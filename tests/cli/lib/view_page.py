@@ -91,7 +91,9 @@ class Page:
         for i, heap in enumerate(head["heaps"]):
             assert heap["process"] < len(head["processes"])
             within("heap%d.stacks.node" % i, nodes)
-            for table in "stacks", "curve":
+            stacks = len(self["heap%d.stacks.node" % i])
+            within("heap%d.sizes.stack" % i, stacks)
+            for table in "stacks", "curve", "sizes":
                 alike(*(n for n in self.columns
                         if n.startswith("heap%d.%s." % (i, table))))
         for process in head["processes"]:
@@ -100,6 +102,9 @@ class Page:
             assert thread["process"] < len(head["processes"])
         for source in head["sources"]:
             assert source["file"] < strings and source["text"] < strings
+        for code in head["code"]:
+            assert code["function"] < len(self["functions.name"])
+            assert code["text"] < strings
 
     def name(self, node):
         function = self["locations.function"][self["nodes.location"][node]]

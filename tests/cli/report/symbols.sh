@@ -125,12 +125,22 @@ tail -n +2 full >full.body
 tail -n +2 separate >separate.body
 cmp full.body separate.body || failed=1
 
+export DPKG_ADMINDIR=$work/dpkg
+mkdir -p dpkg/info
+echo /usr/bin/other >dpkg/info/other.list
 "$windlass" report program.wndl >stripped
 expect "stripped" '100.0% +100.0%  .*/program: exported names only' stripped
 expect "stripped" 'symbols: 100.0% of the CPU time was in code without' stripped
-expect "stripped" 'install the -dbgsym or -dbg$' stripped
-expect "stripped" ' packages, .*--debug-dir DIR$' stripped
+expect "stripped" '^  the -dbgsym or -dbg packages,$' stripped
+expect "stripped" 'or ask a server \(--debuginfod\)' stripped
+expect "stripped" '^  --debug-dir DIR$' stripped
 expect "stripped" '100.0% +30.00 ms +100.0% +30.00 ms  program\+0x[0-9a-f]+ ' stripped
+
+# dpkg knows the file, and others with names that have its name in them.
+printf '%s\n' /. "$work/program.1" "$work/program" >dpkg/info/box-tools:amd64.list
+echo "$work/programs" >dpkg/info/box-other.list
+"$windlass" report program.wndl >packaged
+expect "packaged" '^  box-tools-dbgsym,$' packaged
 
 printf 'int main(void) { return 1; }\n' >other.c
 cc -Wl,--build-id -o program other.c

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""screen.py WINDLASS PROGRAM: drives the screen of `windlass top` by a
+"""screen.py WINDLASS PROGRAM [OPTION]: drives the screen of `windlass top` by a
 pseudo-terminal. Ctrl-L lets it draw all again, so that the words of the last
 picture are together in what it writes."""
 import fcntl
@@ -13,12 +13,13 @@ import sys
 import termios
 import time
 
-windlass, program = sys.argv[1:3]
+windlass, program, *options = sys.argv[1:]
 PATIENT = 40  # s
 pid, terminal = pty.fork()
 if pid == 0:
     os.environ["TERM"] = "xterm"
-    os.execv(windlass, [windlass, "top", "--interval", "0.3", program])
+    os.execv(windlass, [windlass, "top", "--interval", "0.3", *options,
+                        program])
 fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
 
 
@@ -68,35 +69,53 @@ def press(keys):
     os.write(terminal, keys)
 
 
-await_words(r"turn\s+\[busy\]", r"by self", r"CPU time", r"q quit")
-press(b"s")
-await_words(r"by total")
-press(b"s")
-await_words(r"by name")
-press(b"s")
-await_words(r"by self")
-press(b"/turn\n")
-await_words(r"/turn", r"turn\s+\[busy\]")
-press(b"\n")
-await_words(r"<\s+work\s+\[busy\]")
-press(b"\n")
-press(b"/")
-press(b"\x7f" * 4 + b"\n")
-await_words(r"main\s+\[busy\]")
-press(b"t")
-await_words(r"blocked time")
-press(b"t")
-await_words(r"wall-clock time")
-press(b"p")
-await_words(r"frozen")
-press(b"p")
-press(b"w")
-end = time.monotonic() + PATIENT
-while not any(n.startswith("windlass-top.") and n.endswith(".wndl")
-              for n in os.listdir(".")):
-    if time.monotonic() > end:
-        sys.exit("top: w writes nothing")
-    read(0.1)
+def drive_time():
+    await_words(r"turn\s+\[busy\]", r"by self", r"CPU time", r"q quit")
+    press(b"s")
+    await_words(r"by total")
+    press(b"s")
+    await_words(r"by name")
+    press(b"s")
+    await_words(r"by self")
+    press(b"/turn\n")
+    await_words(r"/turn", r"turn\s+\[busy\]")
+    press(b"\n")
+    await_words(r"<\s+work\s+\[busy\]")
+    press(b"\n")
+    press(b"/")
+    press(b"\x7f" * 4 + b"\n")
+    await_words(r"main\s+\[busy\]")
+    press(b"t")
+    await_words(r"blocked time")
+    press(b"t")
+    await_words(r"wall-clock time")
+    press(b"p")
+    await_words(r"frozen")
+    press(b"p")
+    press(b"w")
+    end = time.monotonic() + PATIENT
+    while not any(n.startswith("windlass-top.") and n.endswith(".wndl")
+                  for n in os.listdir(".")):
+        if time.monotonic() > end:
+            sys.exit("top: w writes nothing")
+        read(0.1)
+
+
+def drive_heap():
+    await_words(r"hold\s+\[busy\]", r"live heap")
+    for words in (r"CPU time", r"blocked time", r"wall-clock time"):
+        press(b"t")
+        await_words(words)
+        if words == r"CPU time":
+            await_words(r"turn\s+\[busy\]")
+    press(b"t")
+    await_words(r"live heap", r"hold\s+\[busy\]")
+
+
+if options:
+    drive_heap()
+else:
+    drive_time()
 press(b"q")
 end = time.monotonic() + PATIENT
 while True:

@@ -67,3 +67,4 @@ case $("$windlass" --version) in
 esac
 need python3
 timeout 120 python3 "$here/screen.py" "$windlass" ./busy
+timeout 120 python3 "$here/screen.py" "$windlass" ./busy --heap

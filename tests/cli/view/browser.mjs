@@ -355,6 +355,12 @@ const tests = {
     await page.locator('#functions .row', {hasText: 'parse'}).click();
     await shows(page, '#side-panel',
       /Called by\s+50.00 ms\s+50.00%\s+main[^]*Calls\s+30.00 ms\s+30.00%\s+its own code\s+20.00 ms\s+20.00%\s+malloc/);
+    await page.getByRole('tab', {name: 'Assembly'}).click();
+    await shows(page, '#side-panel', /30\.00 ms of CPU time/);
+    await shows(page, '#instructions',
+      /75\.00%\s+4\s+1141\s+mov eax, dword ptr \[rdi\]\s+25\.00%\s+5\s+1143\s+· add/);
+    await page.locator('#functions .row', {hasText: 'eval'}).first().click();
+    await shows(page, '#side-panel', 'windlass annotate --asm');
     await page.close();
   },
 
@@ -387,7 +393,7 @@ const tests = {
       for (const [name, tabs] of [
         ['cpuPage', ['Flame graph', 'Call tree', 'Functions', 'Stack chart',
           'Marks', 'Call graph', 'Quality']],
-        ['heapPage', ['Heap']]]) {
+        ['heapPage', ['Heap', 'Sizes']]]) {
         const page = await open(madePage(name) + '#search="e"', {colorScheme});
         await page.evaluate(axe);
         for (const one of tabs) {
@@ -464,6 +470,14 @@ const tests = {
     await shows(page, '#detail', /malloc.*4 blocks \(100.00%\)/);
     await page.getByRole('tab', {name: 'Call tree'}).click();
     await shows(page, '#calltree [aria-selected=true]', 'malloc');
+    await choose(page, 'Blocks', 'peak');
+    await choose(page, 'in', 'bytes');
+    await page.getByRole('tab', {name: 'Sizes'}).click();
+    await shows(page, '#block-sizes',
+      /1\.00 KiB to 2\.00 KiB\s+4 blocks\s+4\.00 KiB\s+33\.33%/);
+    await shows(page, '#block-sizes', /2\.00 KiB to .*\s+8\.00 KiB\s+66\.67%/);
+    await choose(page, 'Blocks', 'live');
+    assert.equal(await page.locator('#block-sizes tbody tr').count(), 1);
     await page.close();
     const recorded = await open(recordedPage('heap'));
     await tab(recorded, 'Quality');
@@ -480,6 +494,8 @@ const tests = {
     const bytes = [...totals].filter(([key]) => key.endsWith(';malloc'))
       .reduce((sum, [, count]) => sum + count, 0);
     assert.equal(malloc.cells[1], `${(100 * bytes / all).toFixed(2)}%`);
+    await recorded.getByRole('tab', {name: 'Sizes'}).click();
+    await shows(recorded, '#block-sizes', /100\.00%|\d\d\.\d\d%/);
     await recorded.close();
   },
 

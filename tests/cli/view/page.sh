@@ -146,3 +146,38 @@ END
 says 2 "--source-map nowhere: write FROM=TO" --source-map nowhere kept.wndl
 says 2 "use either --source-map or --no-sources" --no-sources \
     --source-map a=b kept.wndl
+
+# The instructions of what uses the CPU, with their time.
+[ "$(uname -m)" = x86_64 ] || exit 0
+cat >hot.c <<'END'
+static volatile long sum;
+static __attribute__((noinline)) void turn(void)
+{
+    for (long i = 0; i < 200000000; i++)
+        sum += i;
+}
+int main(void)
+{
+    turn();
+    return 0;
+}
+END
+gcc -g -O1 -o hot hot.c
+"$windlass" record -q -o hot.wndl -- ./hot
+"$windlass" view -o hot.html hot.wndl 2>err
+PYTHONPATH=$here/../lib PYTHONDONTWRITEBYTECODE=1 python3 - <<'END'
+import view_page
+page = view_page.Page(open("hot.html", encoding="utf-8").read())
+name = lambda f: page.strings[page["functions.name"][f]]
+texts = {name(c["function"]): page.strings[c["text"]]
+         for c in page.head["code"]}
+rows = [line.split("\t") for line in texts["turn"].splitlines()]
+addresses = [int(row[0], 16) for row in rows]
+assert addresses == sorted(set(addresses)), addresses
+assert rows[-1][4].startswith("ret"), rows[-1]
+spent = sum(int(row[1]) for row in rows)
+cpu = 1000 * sum(page["samples.cpu"])
+assert 0.9 * cpu < spent <= 1.001 * cpu, (spent, cpu)
+in_loop = sum(int(row[1]) for row in rows if row[2] in ("4", "5"))
+assert in_loop > 0.9 * spent, rows
+END

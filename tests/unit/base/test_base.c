@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/signal_names.h"
 #include "base/status.h"
 #include "base/vec.h"
 
@@ -467,9 +468,24 @@ static void log_drops_what_is_above_its_level(void **state)
     assert_int_equal(lines, 1);
 }
 
+/* As glibc, which has real-time signals under no name, too. */
+static void signals_have_their_names(void **state)
+{
+    (void)state;
+    for (int i = -1; i <= 65; i++) {
+        const char *expected = sigabbrev_np(i);
+        const char *name = wndl_signal_abbreviation(i);
+        if (expected == NULL)
+            assert_null(name);
+        else
+            assert_string_equal(name, expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(signals_have_their_names),
         cmocka_unit_test(leb128_round_trips_at_every_bit),
         cmocka_unit_test(uleb_beyond_64_bits_fails),
         cmocka_unit_test(uleb_padded_with_zeros_is_read),

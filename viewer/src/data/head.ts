@@ -93,5 +93,6 @@ export interface Head {
   modules: ModuleInfo[];
   heaps: HeapInfo[];
   sources: { file: number; text: number }[]; // numbers of strings
+  code?: { function: number; text: number }[];
   columns: ColumnInfo[];
 }

@@ -68,6 +68,15 @@ export interface Sizes {
   resident: Float64Array; // bytes
 }
 
+// The blocks of a row of the stacks whose bytes are from 2^power on, below
+// twice that.
+export interface BlockSizes {
+  stack: Uint32Array;
+  power: Uint32Array;
+  bytesOf: Map<string, Float64Array>;
+  blocksOf: Map<string, Float64Array>;
+}
+
 export interface HeapStacks {
   info: HeapInfo;
   time: Float64Array; // us; of the curve
@@ -78,6 +87,7 @@ export interface HeapStacks {
   kinds: string[]; // live, peak, all, temporary
   bytesOf: Map<string, Float64Array>;
   blocksOf: Map<string, Float64Array>;
+  sizes: BlockSizes;
 }
 
 export interface Profile {
@@ -171,11 +181,11 @@ function readHeap(columns: Columns, info: HeapInfo, at: number): HeapStacks {
     .names()
     .filter((name) => name.startsWith(stem))
     .map((name) => name.slice(stem.length));
-  const perKind = (unit: string) =>
+  const perKind = (unit: string, rows = "stacks") =>
     new Map(
       kinds.map((kind) => [
         kind,
-        columns.f64(`${prefix}stacks.${unit}_${kind}`),
+        columns.f64(`${prefix}${rows}.${unit}_${kind}`),
       ]),
     );
   return {
@@ -188,6 +198,12 @@ function readHeap(columns: Columns, info: HeapInfo, at: number): HeapStacks {
     kinds,
     bytesOf: perKind("bytes"),
     blocksOf: perKind("blocks"),
+    sizes: {
+      stack: columns.u32(`${prefix}sizes.stack`),
+      power: columns.u32(`${prefix}sizes.power`),
+      bytesOf: perKind("bytes", "sizes"),
+      blocksOf: perKind("blocks", "sizes"),
+    },
   };
 }
 

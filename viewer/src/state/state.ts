@@ -16,6 +16,7 @@ export type Tab =
   | "heap"
   | "quality";
 export type StackView = "flame" | "tree" | "functions";
+export type HeapView = StackView | "sizes";
 export type Theme = "auto" | "light" | "dark";
 
 export interface State {
@@ -35,12 +36,12 @@ export interface State {
   search: string;
   at: number; // which of what the search found
   function: number | null; // whose source is shown
-  side: "source" | "calls"; // beside the functions
+  side: "source" | "code" | "calls"; // beside the functions
   toggled: number[]; // processes whose threads are shown, or not, unlike usual
   tall: boolean; // the timeline
   marksBy: "time" | "duration";
   order: FunctionOrder;
-  inner: StackView; // of the heap's tab
+  inner: HeapView; // of the heap's tab
   heap: number | null; // null: all
   kind: string; // of heap blocks: live, peak, ...
   unit: "bytes" | "blocks";
@@ -145,8 +146,8 @@ const words: { [K in keyof State]?: readonly string[] } = {
   shape: ["down", "up", "callers", "module"],
   weight: ["cpu", "samples", "blocked", "waiting", "wall"],
   order: ["self", "selfB", "total", "totalB", "delta", "name"],
-  inner: ["flame", "tree", "functions"],
-  side: ["source", "calls"],
+  inner: ["flame", "tree", "functions", "sizes"],
+  side: ["source", "code", "calls"],
   marksBy: ["time", "duration"],
   unit: ["bytes", "blocks"],
   theme: ["auto", "light", "dark"],

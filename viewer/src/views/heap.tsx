@@ -6,10 +6,11 @@ import { display } from "../data/display";
 import type { FindingInfo } from "../data/head";
 import { amount } from "../model/amount";
 import { type Analysis, shapeOf, useAnalysis } from "../state/analysis";
-import type { State, StackView as View } from "../state/state";
+import type { HeapView, State } from "../state/state";
 import { useStore } from "../state/store";
 import { Choice } from "../ui/choice";
 import { Tabs } from "../ui/tabs";
+import { BlockSizes } from "./block_sizes";
 import { listName } from "./frame_text";
 import { MemoryCurve } from "./memory_curve";
 import { StackView } from "./stack_view";
@@ -45,7 +46,7 @@ function patchFor(analysis: Analysis, state: State, found: Found) {
     shape: "down" as const,
     focus: null,
     zoom,
-    inner: state.inner === "functions" ? ("flame" as const) : state.inner,
+    inner: state.inner === "tree" ? ("tree" as const) : ("flame" as const),
   };
 }
 
@@ -131,10 +132,11 @@ function Choices(): JSX.Element {
 export function Heap(): JSX.Element {
   const [state, set] = useStore();
   const { profile } = useAnalysis();
-  const views: { id: View; text: string }[] = [
+  const views: { id: HeapView; text: string }[] = [
     { id: "flame", text: "Flame graph" },
     { id: "tree", text: "Call tree" },
     { id: "functions", text: "Functions" },
+    { id: "sizes", text: "Sizes" },
   ];
   return (
     <div class="heap">
@@ -161,7 +163,11 @@ export function Heap(): JSX.Element {
         role="tabpanel"
         aria-labelledby={`heap-panel-${state.inner}`}
       >
-        <StackView view={state.inner} />
+        {state.inner === "sizes" ? (
+          <BlockSizes />
+        ) : (
+          <StackView view={state.inner} />
+        )}
       </div>
     </div>
   );

@@ -11,6 +11,7 @@ import type { Totals } from "../model/totals";
 import { useAnalysis } from "../state/analysis";
 import { useStore } from "../state/store";
 import { Tabs } from "../ui/tabs";
+import { Assembly } from "./assembly";
 import { Cost, Part } from "./cost_cells";
 import { listName } from "./frame_text";
 import { Source } from "./source";
@@ -132,6 +133,7 @@ export function Side(): JSX.Element {
           panel="side-panel"
           tabs={[
             { id: "source", text: "Source" },
+            { id: "code", text: "Assembly" },
             { id: "calls", text: "Callers and callees" },
           ]}
           chosen={state.side}
@@ -144,7 +146,9 @@ export function Side(): JSX.Element {
         role="tabpanel"
         aria-labelledby={`side-panel-${state.side}`}
       >
-        {state.side === "source" ? <Source /> : <Calls />}
+        {state.side === "source" && <Source />}
+        {state.side === "code" && <Assembly />}
+        {state.side === "calls" && <Calls />}
       </div>
     </aside>
   );

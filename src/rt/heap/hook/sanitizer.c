@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/hook/sanitizer.h"
 
-#include <dlfcn.h>
+#include "os/dlfind.h"
+
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-/* Other libcs have none, and must be able to load us. */
-#pragma weak _dl_find_object
 
 /* ---- one module: gABI 4.1, "Dynamic Section" */
 
@@ -130,11 +128,10 @@ static bool has_sanitizer(const struct link_map *m)
 
 static bool find(void)
 {
-    struct dl_find_object ours;
-    if (_dl_find_object == NULL ||
-        _dl_find_object((void *)(uintptr_t)find, &ours) != 0)
+    struct wndl_dlmodule ours;
+    if (!wndl_dlfind((uintptr_t)find, &ours))
         return false;
-    const struct link_map *m = ours.dlfo_link_map;
+    const struct link_map *m = ours.link_map;
     while (m->l_prev != NULL)
         m = m->l_prev;
     while (m != NULL && !has_sanitizer(m))
