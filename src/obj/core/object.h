@@ -197,6 +197,13 @@ struct wndl_segment wndl_object_segment(
     const struct wndl_object *object, size_t index);
 
 /*
+ * The file's bytes for the memory from `addr` to the end of its segment, empty
+ * where there are none. They live as long as the object.
+ */
+struct wndl_bytes wndl_object_loaded_bytes(
+    const struct wndl_object *object, wndl_svma addr);
+
+/*
  * The function symbol that covers `addr`. Among several, the one with the
  * highest start; of equal starts the longest, then the last in the table. A
  * symbol of size 0 reaches to the next one, at most to the end of its section.

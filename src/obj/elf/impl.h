@@ -64,10 +64,6 @@ enum wndl_status wndl_elf_dynamic_open(const struct wndl_object *object,
 enum wndl_status wndl_elf_find_eh_frame(struct wndl_object *object,
     const struct wndl_segment *header, struct wndl_error *err) WNDL_MUST_USE;
 
-/* The file's bytes for the memory from `addr` to the end of its segment. */
-struct wndl_bytes wndl_elf_loaded_bytes(
-    const struct wndl_object *object, uint64_t addr);
-
 /* The tables for relocation, by PT_DYNAMIC; empty, or 0, where it has none. */
 struct wndl_elf_dynamic_tables {
     struct wndl_bytes relocations[2]; /* of the linkage table, and all others */

@@ -77,14 +77,15 @@ enum wndl_status wndl_binary_symbol(
 }
 
 /* Damage counts as no answer. OK or NOMEM. */
-static enum wndl_status ask_dwarf(struct wndl_symbolizer *s, wndl_svma addr,
-    bool is_likely, struct wndl_dwarf_frames *frames)
+static enum wndl_status ask_debug_information(struct wndl_symbolizer *s,
+    wndl_svma addr, bool is_likely, struct wndl_dwarf_frames *frames)
 {
-    if (s->dwarf == NULL && s->map == NULL)
+    if (s->dwarf == NULL && s->map == NULL && s->go == NULL)
         return WNDL_OK;
     enum wndl_status status =
-        s->map != NULL ? wndl_debug_map_lookup(s->map, addr, frames)
-        : is_likely    ? wndl_dwarf_lookup(s->dwarf, addr, frames, NULL)
+        s->go != NULL    ? wndl_go_table_lookup(s->go, addr, frames)
+        : s->map != NULL ? wndl_debug_map_lookup(s->map, addr, frames)
+        : is_likely      ? wndl_dwarf_lookup(s->dwarf, addr, frames, NULL)
                     : wndl_dwarf_lookup_unlikely(s->dwarf, addr, frames, NULL);
     if (status == WNDL_NOMEM)
         return status;
@@ -104,7 +105,7 @@ static enum wndl_status resolve_code(struct wndl_symbolizer *s,
     if (found == WNDL_NOMEM)
         return found;
     bool is_likely = found == WNDL_OK || !s->has_symtab;
-    if (ask_dwarf(s, addr, is_likely, &frames) != WNDL_OK)
+    if (ask_debug_information(s, addr, is_likely, &frames) != WNDL_OK)
         return WNDL_NOMEM;
     size_t count = frames.count;
     if (count == 0 && found == WNDL_OK)
