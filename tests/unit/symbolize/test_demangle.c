@@ -91,11 +91,14 @@ static const char *const todays[][2] = {
     {"_Z2ntIXtl1LLi1ELi2EEEEiv", "int nt<L{1, 2}>()"},
     {"_ZNK4lam2MUlTyTniRAT0__T_E_clIiLi3EEEDaS2_Q3NumIS0_E",
         "auto lam2::{lambda<typename $T, int $N>($T (&) "
-        "[$N])#1}::operator()<int, 3>($T (&) [$N]) const requires "
-        "Num<$T>"},
+        "[$N])#1}::operator()<int, 3>(int (&) [3]) const requires "
+        "Num<int>"},
     {"_ZNK4lam4MUlTpTk3NumDpT_E_clIJilEEEDaS1_",
         "auto lam4::{lambda<Num $T...>($T...)#1}::operator()<int, "
-        "long>($T...) const"},
+        "long>(int, long) const"},
+    {"_ZNK7closureMUlTyTniT_6NumberIXT0_EEE_clIiLi2EEEDaS0_S2_",
+        "auto closure::{lambda<typename $T, int $N>($T, Number<$N>)#1}::"
+        "operator()<int, 2>(int, Number<2>) const"},
     {"_ZW1mWP4part2exi", "ex@m:part(int)"},
     {"_ZGIW1mWP4part", "initializer for module m:part"},
     {"___ZN2ns1W2goEv_block_invoke",
