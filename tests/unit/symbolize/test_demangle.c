@@ -263,6 +263,20 @@ static void clone_marks_are_kept_beside_the_signature(void **state)
         demangled(state, "_Z3fooi.cold"), "foo(int) [clone .cold]");
     assert_string_equal(demangled(state, "_Z3fooi.part.0.isra.0"),
         "foo(int) [clone .part.0] [clone .isra.0]");
+    static const char *const pairs[][2] = {
+        {"_RNvNtCs1234_7mycrate3foo3bar.cold",
+            "mycrate::foo::bar [clone .cold]"},
+        {"_RNvNtCs1234_7mycrate3foo3bar.llvm.123456", "mycrate::foo::bar"},
+        {"_RNvNtCs1234_7mycrate3foo3bar.llvm.123456.warm",
+            "mycrate::foo::bar [clone .warm]"},
+        {"_RNvNtCs1234_7mycrate3foo3bar.0.llvm.1",
+            "mycrate::foo::bar [clone .0]"},
+        {"_ZN4core3fmt3pad17h0123456789abcdefE.part.0.cold",
+            "core::fmt::pad [clone .part.0] [clone .cold]"},
+        {"_ZN4core3fmt3pad17h0123456789abcdefE.llvm.1", "core::fmt::pad"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        assert_string_equal(demangled(state, pairs[i][0]), pairs[i][1]);
 }
 
 static void symbol_versions_are_left_out(void **state)
