@@ -88,6 +88,8 @@ static const char *const todays[][2] = {
         "void quiet<int>(int, decltype ((bool)(noexcept ((int)()))))"},
     {"_Z2f8IJiiEEDTfRplfp_Li0EEDpT_",
         "decltype (({parm#1} + ... + 0)) f8<int, int>(int, int)"},
+    {"_Z13folded_valuesIJLi1ELi2EEE6NumberIXfRplT_Li7EEEv",
+        "Number<((1, 2) + ... + 7)> folded_values<1, 2>()"},
     {"_Z2ntIXtl1LLi1ELi2EEEEiv", "int nt<L{1, 2}>()"},
     {"_ZNK4lam2MUlTyTniRAT0__T_E_clIiLi3EEEDaS2_Q3NumIS0_E",
         "auto lam2::{lambda<typename $T, int $N>($T (&) "
