@@ -44,6 +44,8 @@ struct wndl_symbol {
     uint64_t size;
     uint8_t kind;    /* enum wndl_symbol_kind */
     uint8_t binding; /* STB_* */
+    /* The file says where it ends; else `size` is the largest possible, or 0 */
+    bool has_end;
 };
 
 /*

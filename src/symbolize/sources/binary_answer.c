@@ -94,6 +94,26 @@ static enum wndl_status ask_debug_information(struct wndl_symbolizer *s,
     return WNDL_OK;
 }
 
+/*
+ * Whether the function of a symbol without an end has one by its debug
+ * information, which has nothing at an address that the symbol seems to cover.
+ */
+static enum wndl_status ask_ended(struct wndl_symbolizer *s,
+    const struct wndl_symbol *symbol, bool *has_ended)
+{
+    struct wndl_dwarf_frames frames = {0};
+    *has_ended = false;
+    if (symbol->has_end)
+        return WNDL_OK;
+    if (ask_debug_information(s, symbol->addr, true, &frames) != WNDL_OK)
+        return WNDL_NOMEM;
+    const struct wndl_dwarf_frame *outermost =
+        frames.count == 0 ? NULL : &frames.frames[frames.count - 1];
+    *has_ended = outermost != NULL && outermost->name.size != 0 &&
+                 outermost->function_start.v == symbol->addr.v;
+    return WNDL_OK;
+}
+
 static enum wndl_status resolve_code(struct wndl_symbolizer *s,
     struct wndl_arena *arena, wndl_svma addr, struct wndl_symbols *answer)
 {
@@ -108,8 +128,12 @@ static enum wndl_status resolve_code(struct wndl_symbolizer *s,
     if (ask_debug_information(s, addr, is_likely, &frames) != WNDL_OK)
         return WNDL_NOMEM;
     size_t count = frames.count;
-    if (count == 0 && found == WNDL_OK)
-        count = 1;
+    if (count == 0 && found == WNDL_OK) {
+        bool has_ended;
+        if (ask_ended(s, &symbol, &has_ended) != WNDL_OK)
+            return WNDL_NOMEM;
+        count = has_ended ? 0 : 1;
+    }
     struct wndl_symbol_frame *filled =
         wndl_arena_calloc(arena, count, sizeof *filled);
     if (filled == NULL)
