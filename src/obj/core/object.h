@@ -210,9 +210,9 @@ struct wndl_bytes wndl_object_loaded_bytes(
  * highest start; of equal starts the longest, then the last in the table. A
  * symbol of size 0 reaches to the next one, at most to the end of its section.
  * Untyped labels in code (kind OTHER) count where there is no typed function; a
- * name of 64 KiB or more is ignored. The first call reads and sorts .symtab
- * (else .dynsym and .gnu_debugdata; without section headers the symbols of
- * PT_DYNAMIC). NOT_FOUND when there is none.
+ * name of 64 KiB or more is ignored. The first call reads and sorts .symtab,
+ * and .dynsym and .gnu_debugdata if .symtab has fewer symbols than .dynsym;
+ * without section headers the symbols of PT_DYNAMIC. NOT_FOUND when there is none.
  */
 enum wndl_status wndl_object_find_function(struct wndl_object *object,
     wndl_svma addr, struct wndl_symbol *symbol,
