@@ -152,7 +152,7 @@ struct wndl_symbol_function {
  * libx.so". Pointers are valid until close.
  */
 struct wndl_symbolizer_info {
-    bool has_dwarf;
+    bool has_dwarf;         /* or, in a Go program, its table of lines */
     bool has_symtab;        /* .symtab, not only .dynsym */
     const char *debug_file; /* the file with the DWARF; "" if none */
     uint32_t units_damaged; /* DWARF units lost to damage so far */

@@ -224,6 +224,7 @@ void wndl_symbolizer_close(struct wndl_symbolizer *s)
     if (s->dwarf != NULL)
         wndl_dwarf_close(s->dwarf);
     wndl_debug_map_close(s->map);
+    wndl_go_table_close(s->go);
     wndl_debug_files_close(s->files);
     wndl_debugfile_close(&s->debugfile);
     wndl_object_close(s->binary);

@@ -222,6 +222,7 @@ static struct wndl_symbol symbol_of(const struct wndl_function *f)
         .size = size_of(f),
         .kind = f->kind,
         .binding = f->binding,
+        .has_end = f->has_size && !f->is_open,
     };
 }
 

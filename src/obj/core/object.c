@@ -192,6 +192,21 @@ struct wndl_segment wndl_object_segment(
     return object->segments[index];
 }
 
+struct wndl_bytes wndl_object_loaded_bytes(
+    const struct wndl_object *object, wndl_svma addr)
+{
+    for (size_t i = 0; i < object->segment_count; i++) {
+        const struct wndl_segment *segment = &object->segments[i];
+        uint64_t in = addr.v - segment->addr.v;
+        if (addr.v < segment->addr.v || in >= segment->file_size)
+            continue;
+        struct wndl_bytes all = wndl_bytes_slice(
+            object->file, segment->file_offset, segment->file_size);
+        return wndl_bytes_slice(all, in, segment->file_size - in);
+    }
+    return (struct wndl_bytes){0};
+}
+
 void wndl_object_note_damage(
     struct wndl_object *object, const struct wndl_error *damage)
 {

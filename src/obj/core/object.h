@@ -44,6 +44,8 @@ struct wndl_symbol {
     uint64_t size;
     uint8_t kind;    /* enum wndl_symbol_kind */
     uint8_t binding; /* STB_* */
+    /* The file says where it ends; else `size` is the largest possible, or 0 */
+    bool has_end;
 };
 
 /*
@@ -197,13 +199,20 @@ struct wndl_segment wndl_object_segment(
     const struct wndl_object *object, size_t index);
 
 /*
+ * The file's bytes for the memory from `addr` to the end of its segment, empty
+ * where there are none. They live as long as the object.
+ */
+struct wndl_bytes wndl_object_loaded_bytes(
+    const struct wndl_object *object, wndl_svma addr);
+
+/*
  * The function symbol that covers `addr`. Among several, the one with the
  * highest start; of equal starts the longest, then the last in the table. A
  * symbol of size 0 reaches to the next one, at most to the end of its section.
  * Untyped labels in code (kind OTHER) count where there is no typed function; a
- * name of 64 KiB or more is ignored. The first call reads and sorts .symtab
- * (else .dynsym and .gnu_debugdata; without section headers the symbols of
- * PT_DYNAMIC). NOT_FOUND when there is none.
+ * name of 64 KiB or more is ignored. The first call reads and sorts .symtab,
+ * and .dynsym and .gnu_debugdata if .symtab has fewer symbols than .dynsym;
+ * without section headers the symbols of PT_DYNAMIC. NOT_FOUND when there is none.
  */
 enum wndl_status wndl_object_find_function(struct wndl_object *object,
     wndl_svma addr, struct wndl_symbol *symbol,

@@ -49,6 +49,7 @@ struct wndl_function {
     uint8_t kind;    /* enum wndl_symbol_kind */
     uint8_t binding; /* STB_* */
     bool has_size;
+    bool is_open; /* its size is the largest possible: the format has none */
 };
 
 /*

@@ -58,21 +58,6 @@ static struct dynamic read_dynamic(const struct wndl_object *object)
     return d;
 }
 
-struct wndl_bytes wndl_elf_loaded_bytes(
-    const struct wndl_object *object, uint64_t addr)
-{
-    for (size_t i = 0; i < object->segment_count; i++) {
-        const struct wndl_segment *segment = &object->segments[i];
-        uint64_t in = addr - segment->addr.v;
-        if (addr < segment->addr.v || in >= segment->file_size)
-            continue;
-        struct wndl_bytes all = wndl_bytes_slice(
-            object->file, segment->file_offset, segment->file_size);
-        return wndl_bytes_slice(all, in, segment->file_size - in);
-    }
-    return (struct wndl_bytes){0};
-}
-
 struct wndl_elf_dynamic_tables wndl_elf_dynamic_tables(
     const struct wndl_object *object, bool narrow)
 {
@@ -80,12 +65,16 @@ struct wndl_elf_dynamic_tables wndl_elf_dynamic_tables(
     uint64_t others = narrow ? d.rel : d.rela;
     uint64_t size = narrow ? d.rel_size : d.rela_size;
     return (struct wndl_elf_dynamic_tables){
-        .relocations = {wndl_bytes_slice(wndl_elf_loaded_bytes(object, d.plt),
+        .relocations = {wndl_bytes_slice(wndl_object_loaded_bytes(
+                                             object, (wndl_svma){d.plt}),
                             0, d.plt_size),
-            wndl_bytes_slice(wndl_elf_loaded_bytes(object, others), 0, size)},
-        .symbols = wndl_elf_loaded_bytes(object, d.symbols),
+            wndl_bytes_slice(
+                wndl_object_loaded_bytes(object, (wndl_svma){others}), 0,
+                size)},
+        .symbols = wndl_object_loaded_bytes(object, (wndl_svma){d.symbols}),
         .strings = wndl_bytes_slice(
-            wndl_elf_loaded_bytes(object, d.strings), 0, d.string_size),
+            wndl_object_loaded_bytes(object, (wndl_svma){d.strings}), 0,
+            d.string_size),
         .got = d.got,
     };
 }
@@ -133,10 +122,11 @@ static uint64_t count_symbols(
 {
     uint64_t count = 0;
     if (d->hash != 0)
-        count = count_by_hash(object, wndl_elf_loaded_bytes(object, d->hash));
+        count = count_by_hash(
+            object, wndl_object_loaded_bytes(object, (wndl_svma){d->hash}));
     if (count == 0 && d->gnu_hash != 0)
         count = count_by_gnu_hash(
-            object, wndl_elf_loaded_bytes(object, d->gnu_hash));
+            object, wndl_object_loaded_bytes(object, (wndl_svma){d->gnu_hash}));
     return count;
 }
 
@@ -157,8 +147,10 @@ enum wndl_status wndl_elf_dynamic_open(const struct wndl_object *object,
     if (symbols->count == 0)
         return wndl_fail_at(err, WNDL_MALFORMED, DYNAMIC, 0,
             "no hash table to count the symbols");
-    struct wndl_bytes entries = wndl_elf_loaded_bytes(object, d.symbols);
-    struct wndl_bytes strings = wndl_elf_loaded_bytes(object, d.strings);
+    struct wndl_bytes entries =
+        wndl_object_loaded_bytes(object, (wndl_svma){d.symbols});
+    struct wndl_bytes strings =
+        wndl_object_loaded_bytes(object, (wndl_svma){d.strings});
     symbols->entries =
         wndl_bytes_slice(entries, 0, symbols->count * symbols->stride);
     symbols->strings = wndl_bytes_slice(strings, 0, d.string_size);

@@ -51,7 +51,7 @@ enum wndl_status wndl_elf_find_eh_frame(struct wndl_object *object,
     const struct wndl_segment *header, struct wndl_error *err)
 {
     const struct wndl_bytes bytes = wndl_bytes_slice(
-        wndl_elf_loaded_bytes(object, header->addr.v), 0, header->file_size);
+        wndl_object_loaded_bytes(object, header->addr), 0, header->file_size);
     struct wndl_cursor c = wndl_cursor_at(bytes, 0, object->big_endian);
     const bool is_usual =
         wndl_cursor_u8(&c) == VERSION && wndl_cursor_u8(&c) == PCREL_SDATA4;
@@ -62,7 +62,8 @@ enum wndl_status wndl_elf_find_eh_frame(struct wndl_object *object,
     uint64_t addr = header->addr.v + POINTER_AT + (uint64_t)(int64_t)distance;
     if (object->address_size == 4)
         addr = (uint32_t)addr;
-    struct wndl_bytes frame = wndl_elf_loaded_bytes(object, addr);
+    struct wndl_bytes frame =
+        wndl_object_loaded_bytes(object, (wndl_svma){addr});
     frame.size = (size_t)size_of_records(frame, object->big_endian);
     if (frame.size == 0)
         return WNDL_OK;

@@ -64,10 +64,6 @@ enum wndl_status wndl_elf_dynamic_open(const struct wndl_object *object,
 enum wndl_status wndl_elf_find_eh_frame(struct wndl_object *object,
     const struct wndl_segment *header, struct wndl_error *err) WNDL_MUST_USE;
 
-/* The file's bytes for the memory from `addr` to the end of its segment. */
-struct wndl_bytes wndl_elf_loaded_bytes(
-    const struct wndl_object *object, uint64_t addr);
-
 /* The tables for relocation, by PT_DYNAMIC; empty, or 0, where it has none. */
 struct wndl_elf_dynamic_tables {
     struct wndl_bytes relocations[2]; /* of the linkage table, and all others */
@@ -108,9 +104,15 @@ enum wndl_status wndl_elf_relocate(struct wndl_object *object,
     struct wndl_object_section *section, struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * Appends the functions of .symtab, else of .dynsym, else of the dynamic
- * symbols, to `functions` (struct wndl_function). NOT_FOUND when there are none
- * of these.
+ * Whether there is no .symtab, or one that has fewer symbols than .dynsym: only
+ * a few were left when the file was stripped.
+ */
+bool wndl_elf_lacks_symbols(const struct wndl_object *object);
+
+/*
+ * Appends the functions of .symtab, and where that lacks symbols of .dynsym,
+ * else of the dynamic symbols, to `functions` (struct wndl_function). NOT_FOUND
+ * when there are none of these.
  */
 enum wndl_status wndl_elf_read_functions(const struct wndl_object *object,
     struct wndl_vec *functions, struct wndl_error *err) WNDL_MUST_USE;
@@ -126,8 +128,8 @@ void wndl_elf_follow_descriptors(
 bool wndl_elf_has_symtab(const struct wndl_object *object);
 
 /*
- * Appends the functions of .symtab; or of .dynsym with .gnu_debugdata, which is
- * left out if it is damaged.
+ * The same, and where symbols are lacking also those of .gnu_debugdata, which
+ * is left out if it is damaged.
  */
 enum wndl_status wndl_elf_read_all_functions(struct wndl_object *object,
     struct wndl_vec *functions, struct wndl_error *err) WNDL_MUST_USE;

@@ -89,7 +89,7 @@ static enum wndl_status read_both(struct wndl_object *object,
 {
     enum wndl_status own = wndl_elf_read_functions(object, functions, err);
     if ((own != WNDL_OK && own != WNDL_NOT_FOUND) ||
-        has_type(object, SHT_SYMTAB))
+        !wndl_elf_lacks_symbols(object))
         return own;
     struct wndl_error damage = {0};
     enum wndl_status added = read_minidebug(object, functions, &damage);

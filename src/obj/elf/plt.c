@@ -128,7 +128,8 @@ static uint32_t linked_word(const struct wndl_object *object, uint64_t addr)
     }
     struct wndl_cursor c = {0};
     if (object->section_count == 0)
-        c = wndl_cursor_at(wndl_elf_loaded_bytes(object, addr), 0, false);
+        c = wndl_cursor_at(
+            wndl_object_loaded_bytes(object, (wndl_svma){addr}), 0, false);
     return wndl_cursor_u32(&c);
 }
 

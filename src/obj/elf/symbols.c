@@ -275,15 +275,37 @@ static uint64_t names_end(struct wndl_bytes strings)
     return last == NULL ? 0 : (uint64_t)(last - strings.data) + 1;
 }
 
+bool wndl_elf_lacks_symbols(const struct wndl_object *object)
+{
+    const struct wndl_object_section *all = find_type(object, SHT_SYMTAB);
+    const struct wndl_object_section *some = find_type(object, SHT_DYNSYM);
+    return all == NULL || (some != NULL && all->view.size < some->view.size);
+}
+
+static enum wndl_status read_table(const struct wndl_elf_symbols *opened,
+    struct wndl_vec *functions, struct wndl_error *err)
+{
+    struct wndl_elf_symbols table = *opened;
+    enum wndl_status status = WNDL_OK;
+    table.names_end = names_end(table.strings);
+    for (uint64_t i = 0; status == WNDL_OK && i < table.count; i++)
+        status = add_symbol(&table, i, functions, err);
+    return status;
+}
+
 enum wndl_status wndl_elf_read_functions(const struct wndl_object *object,
     struct wndl_vec *functions, struct wndl_error *err)
 {
     struct wndl_elf_symbols table;
+    const struct wndl_object_section *dynamic = find_type(object, SHT_DYNSYM);
     enum wndl_status status = open_best(object, &table, err);
-    table.names_end = status == WNDL_OK ? names_end(table.strings) : 0;
-    for (uint64_t i = 0; status == WNDL_OK && i < table.count; i++)
-        status = add_symbol(&table, i, functions, err);
-    return status;
+    if (status == WNDL_OK)
+        status = read_table(&table, functions, err);
+    if (status != WNDL_OK || find_type(object, SHT_SYMTAB) == NULL ||
+        !wndl_elf_lacks_symbols(object))
+        return status;
+    status = wndl_elf_symbols_open(object, dynamic, &table, err);
+    return status == WNDL_OK ? read_table(&table, functions, err) : status;
 }
 
 static bool is_named(

@@ -128,6 +128,7 @@ static bool push(struct listing *l, const struct wndl_nlist *symbol,
         .binding =
             (symbol->type & WNDL_NLIST_EXT) != 0 ? STB_GLOBAL : STB_LOCAL,
         .has_size = true,
+        .is_open = true,
     };
     return true;
 }

@@ -45,6 +45,7 @@ static bool push(
         name + (l->object->machine == EM_386 && name[0] == '_' ? 1 : 0);
     function->order = (uint32_t)l->functions->len;
     function->has_size = true;
+    function->is_open = true;
     return true;
 }
 

@@ -20,6 +20,7 @@
 #include "symbolize/files/cache_file.h"
 #include "symbolize/files/debug_files.h"
 #include "symbolize/files/pdb_find.h"
+#include "symbolize/go/go_table.h"
 
 #include <windlass/symbolize.h>
 
@@ -99,13 +100,13 @@ enum { WNDL_MOST_STUBS = 16 << 20 };
  * A symbolizer. DWARF is read from `debug`, the symbol table from `symbols`:
  * each is `binary` or debugfile.object. `dwarf` is NULL without DWARF, and as
  * long as `is_deferred`: kept answers suffice so far. `map` replaces both where
- * DWARF was left in object files. `answers` maps an rva to a struct
- * wndl_symbols of the arena; a count of 0 means that nothing is known there.
- * The binary's bytes are in `file`, in `read`, or the caller's. Instead of a
- * binary they may be a Breakpad symbol file: then `binary` is NULL and
- * breakpad_text is not empty, and `breakpad` is NULL as long as `is_deferred`.
- * `pdb` is pdb_file's, or, if `binary` is NULL, the file that the caller
- * opened.
+ * DWARF was left in object files, `go` where a Go program has none. `answers`
+ * maps an rva to a struct wndl_symbols of the arena; a count of 0 means that
+ * nothing is known there. The binary's bytes are in `file`, in `read`, or the
+ * caller's. Instead of a binary they may be a Breakpad symbol file: then
+ * `binary` is NULL and breakpad_text is not empty, and `breakpad` is NULL as
+ * long as `is_deferred`. `pdb` is pdb_file's, or, if `binary` is NULL, the file
+ * that the caller opened.
  */
 struct wndl_symbolizer {
     pthread_mutex_t lock;
@@ -122,6 +123,7 @@ struct wndl_symbolizer {
     struct wndl_debug_files *files; /* NULL without DWARF */
     struct wndl_dwarf *dwarf;
     struct wndl_debug_map *map;        /* or NULL */
+    struct wndl_go_table *go;          /* or NULL */
     struct wndl_dwarf_workers workers; /* they read the units of a batch */
     struct wndl_breakpad *breakpad;
     struct wndl_bytes breakpad_text;

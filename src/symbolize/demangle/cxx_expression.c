@@ -238,6 +238,16 @@ static const char *spaced(struct wndl_cxx *p, const char *text)
     return copy == NULL ? "" : copy;
 }
 
+/* An operand of a fold: a pack is shown with all that it stands for. */
+static struct wndl_cxx_node *read_folded(struct wndl_cxx *p)
+{
+    struct wndl_cxx_node *operand = wndl_cxx_expression(p);
+    if (operand == NULL || operand->kind != WNDL_CXX_PACK)
+        return operand;
+    return wndl_cxx_around(
+        p, "(", wndl_cxx_one(p, WNDL_CXX_EXPANSION, operand), ")");
+}
+
 /* fl, fr: of a pack; fL, fR: with a first or last value, too. */
 static struct wndl_cxx_node *read_fold(struct wndl_cxx *p)
 {
@@ -248,15 +258,14 @@ static struct wndl_cxx_node *read_fold(struct wndl_cxx *p)
         return NULL;
     p->at += 2;
     const char *between = spaced(p, known->text);
-    struct wndl_cxx_node *first = wndl_cxx_expression(p);
+    struct wndl_cxx_node *first = read_folded(p);
     struct wndl_cxx_node *dots = wndl_cxx_text(p, "...");
     struct wndl_cxx_node *folded;
     if (form == 'l' || form == 'r') {
         folded = form == 'l' ? wndl_cxx_join(p, dots, between, first)
                              : wndl_cxx_join(p, first, between, dots);
     } else {
-        struct wndl_cxx_node *last =
-            first == NULL ? NULL : wndl_cxx_expression(p);
+        struct wndl_cxx_node *last = first == NULL ? NULL : read_folded(p);
         folded = wndl_cxx_join(
             p, wndl_cxx_join(p, first, between, dots), between, last);
     }

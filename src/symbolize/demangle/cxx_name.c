@@ -449,14 +449,18 @@ static bool read_closure(struct wndl_cxx *p)
     return push_requires(p);
 }
 
+/* T_ has a meaning of its own in the closure's parameters. */
 static struct wndl_cxx_node *read_lambda(struct wndl_cxx *p)
 {
     size_t index;
     size_t first = p->names.len;
     int level = p->lambda_level;
     size_t count = p->levels.count;
+    unsigned scope = p->scope;
+    p->scope = ++p->scopes;
     bool whole =
         wndl_cxx_push(p, wndl_cxx_text(p, "{lambda")) && read_closure(p);
+    p->scope = scope;
     p->lambda_level = level;
     p->levels.count = count;
     if (!whole || !wndl_cxx_take(p, "E") || !wndl_cxx_index(p, 10, &index) ||

@@ -121,6 +121,50 @@ static bool run_cxx(const char *mangled, struct wndl_buf *text)
     return wndl_cxx_demangle(name, MAX_DEMANGLED, text);
 }
 
+/* The hash that ends a legacy name of Rust: "17h" and 16 digits. */
+enum { LEGACY_HASH = 19 };
+
+/* The marks after a Rust name, ".cold.llvm.123"; "" if there are none. */
+static const char *rust_marks(const char *mangled)
+{
+    if (starts(mangled, "_R"))
+        return mangled + strcspn(mangled, ".");
+    for (const char *at = mangled; (at = strstr(at, "17h")) != NULL; at++)
+        if (strnlen(at, LEGACY_HASH) == LEGACY_HASH &&
+            starts(at + LEGACY_HASH, "E."))
+            return at + LEGACY_HASH + 1;
+    return "";
+}
+
+/*
+ * Adds the clones as those of C++. ".llvm.N" is no clone: it makes the name of
+ * a static function unique.
+ */
+static void add_rust_marks(const char *marks, struct wndl_buf *text)
+{
+    static const char before[] = " [clone ";
+    static const char digits[] = "0123456789";
+    while (*marks == '.') {
+        size_t size = 1 + strcspn(marks + 1, ".");
+        while (marks[size] == '.' && strspn(marks + size + 1, digits) != 0)
+            size += 1 + strspn(marks + size + 1, digits);
+        if (!starts(marks, ".llvm.")) {
+            wndl_buf_add(text, before, sizeof before - 1);
+            wndl_buf_add(text, marks, size);
+            wndl_buf_add(text, "]", 1);
+        }
+        marks += size;
+    }
+}
+
+static bool run_rust(const char *mangled, struct wndl_buf *text)
+{
+    if (!run_callbacks(rust_demangle_callback, mangled, text))
+        return false;
+    add_rust_marks(rust_marks(mangled), text);
+    return true;
+}
+
 /*
  * Legacy Rust names are valid Itanium names too, so the Rust demangler is tried
  * first.
@@ -130,7 +174,7 @@ static bool demangle_plain(const char *mangled, struct wndl_buf *text)
     if (mangled[0] == '?' || starts(mangled, ".?"))
         return run_msvc(mangled, text);
     if (starts(mangled, "_R"))
-        return run_callbacks(rust_demangle_callback, mangled, text);
+        return run_rust(mangled, text);
     if (starts(mangled, "_D"))
         return run_d(mangled, text);
     if (starts(mangled, "__Z") || starts(mangled, "___Z") ||
@@ -138,8 +182,7 @@ static bool demangle_plain(const char *mangled, struct wndl_buf *text)
         return run_cxx(mangled, text);
     if (!starts(mangled, "_Z") && !starts(mangled, "_GLOBAL_"))
         return false;
-    return run_callbacks(rust_demangle_callback, mangled, text) ||
-           run_cxx(mangled, text) ||
+    return run_rust(mangled, text) || run_cxx(mangled, text) ||
            run_callbacks(demangle_cplus, mangled, text);
 }
 

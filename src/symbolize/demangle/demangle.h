@@ -25,9 +25,9 @@ bool wndl_demangler_init(
 /*
  * `name` demangled; or the name itself when it is not mangled, too long, or
  * would become too long. A symbol version ("f@@V1") is dropped. A clone made by
- * the compiler keeps its mark: "f(int) [clone .cold]" in C++; in C, where the
- * names are distinct anyway, "f.cold" as it is. Lives as long as the arena.
- * NULL when memory is out.
+ * the compiler keeps its mark: "f(int) [clone .cold]" in C++ and Rust; in C,
+ * where the names are distinct anyway, "f.cold" as it is. Lives as long as the
+ * arena. NULL when memory is out.
  */
 const char *wndl_demangle(
     struct wndl_demangler *demangler, struct wndl_bytes name);

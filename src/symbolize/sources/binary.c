@@ -40,11 +40,26 @@ static enum wndl_status open_dwarf(struct wndl_symbolizer *s)
     return WNDL_OK;
 }
 
+/* OK or NOMEM. */
+static enum wndl_status begin_without_dwarf(
+    struct wndl_symbolizer *s, const char *const *dirs)
+{
+    struct wndl_error damage = {0};
+    enum wndl_status status =
+        wndl_debug_map_open(s->binary, dirs, s->mem, &s->map);
+    if (status != WNDL_OK || s->map != NULL)
+        return status;
+    status = wndl_go_table_open(s->binary, s->mem, &s->go, &damage);
+    if (damage.status != WNDL_OK)
+        wndl_symbolizer_note_damage(s, &damage);
+    return status;
+}
+
 static enum wndl_status begin_dwarf(
     struct wndl_symbolizer *s, const char *const *dirs, struct wndl_error *err)
 {
     if (!has_dwarf(s->debug))
-        return wndl_debug_map_open(s->binary, dirs, s->mem, &s->map) == WNDL_OK
+        return begin_without_dwarf(s, dirs) == WNDL_OK
                    ? WNDL_OK
                    : wndl_symbolizer_no_memory(err);
     s->files = wndl_debug_files_new(&s->arena, s->binary, s->debug, dirs);
@@ -153,13 +168,16 @@ static void add_info(
         wndl_debug_map_get_stats(s->map, &stats);
     bool relocatable = wndl_object_is_relocatable(s->binary);
     bool dwarf = s->dwarf != NULL || s->is_deferred || s->map != NULL;
+    const struct wndl_error *in_go =
+        s->go == NULL ? NULL : wndl_go_table_damage(s->go);
     *info = (struct wndl_symbolizer_info){
-        .has_dwarf = dwarf,
+        .has_dwarf = dwarf || s->go != NULL,
         .has_symtab = s->has_symtab,
         .debug_file = dwarf ? wndl_object_path(s->debug) : "",
         .units_damaged = stats.units_damaged,
-        .first_damage =
-            s->damage.status != WNDL_OK ? s->damage : stats.first_damage,
+        .first_damage = s->damage.status != WNDL_OK ? s->damage
+                        : in_go != NULL             ? *in_go
+                                                    : stats.first_damage,
         .files_missing = stats.files_missing,
         .first_missing = stats.first_missing,
         .build_id = build_id.data,

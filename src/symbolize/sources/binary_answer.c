@@ -77,19 +77,40 @@ enum wndl_status wndl_binary_symbol(
 }
 
 /* Damage counts as no answer. OK or NOMEM. */
-static enum wndl_status ask_dwarf(struct wndl_symbolizer *s, wndl_svma addr,
-    bool is_likely, struct wndl_dwarf_frames *frames)
+static enum wndl_status ask_debug_information(struct wndl_symbolizer *s,
+    wndl_svma addr, bool is_likely, struct wndl_dwarf_frames *frames)
 {
-    if (s->dwarf == NULL && s->map == NULL)
+    if (s->dwarf == NULL && s->map == NULL && s->go == NULL)
         return WNDL_OK;
     enum wndl_status status =
-        s->map != NULL ? wndl_debug_map_lookup(s->map, addr, frames)
-        : is_likely    ? wndl_dwarf_lookup(s->dwarf, addr, frames, NULL)
+        s->go != NULL    ? wndl_go_table_lookup(s->go, addr, frames)
+        : s->map != NULL ? wndl_debug_map_lookup(s->map, addr, frames)
+        : is_likely      ? wndl_dwarf_lookup(s->dwarf, addr, frames, NULL)
                     : wndl_dwarf_lookup_unlikely(s->dwarf, addr, frames, NULL);
     if (status == WNDL_NOMEM)
         return status;
     if (status != WNDL_OK)
         frames->count = 0;
+    return WNDL_OK;
+}
+
+/*
+ * Whether the function of a symbol without an end has one by its debug
+ * information, which has nothing at an address that the symbol seems to cover.
+ */
+static enum wndl_status ask_ended(struct wndl_symbolizer *s,
+    const struct wndl_symbol *symbol, bool *has_ended)
+{
+    struct wndl_dwarf_frames frames = {0};
+    *has_ended = false;
+    if (symbol->has_end)
+        return WNDL_OK;
+    if (ask_debug_information(s, symbol->addr, true, &frames) != WNDL_OK)
+        return WNDL_NOMEM;
+    const struct wndl_dwarf_frame *outermost =
+        frames.count == 0 ? NULL : &frames.frames[frames.count - 1];
+    *has_ended = outermost != NULL && outermost->name.size != 0 &&
+                 outermost->function_start.v == symbol->addr.v;
     return WNDL_OK;
 }
 
@@ -104,11 +125,15 @@ static enum wndl_status resolve_code(struct wndl_symbolizer *s,
     if (found == WNDL_NOMEM)
         return found;
     bool is_likely = found == WNDL_OK || !s->has_symtab;
-    if (ask_dwarf(s, addr, is_likely, &frames) != WNDL_OK)
+    if (ask_debug_information(s, addr, is_likely, &frames) != WNDL_OK)
         return WNDL_NOMEM;
     size_t count = frames.count;
-    if (count == 0 && found == WNDL_OK)
-        count = 1;
+    if (count == 0 && found == WNDL_OK) {
+        bool has_ended;
+        if (ask_ended(s, &symbol, &has_ended) != WNDL_OK)
+            return WNDL_NOMEM;
+        count = has_ended ? 0 : 1;
+    }
     struct wndl_symbol_frame *filled =
         wndl_arena_calloc(arena, count, sizeof *filled);
     if (filled == NULL)

@@ -60,5 +60,7 @@ enum wndl_status wndl_binary_changes(struct wndl_symbolizer *s,
         status = wndl_dwarf_changes(s->dwarf, range, places);
     if (status == WNDL_OK && s->map != NULL)
         status = wndl_debug_map_changes(s->map, range, places);
+    if (status == WNDL_OK && s->go != NULL)
+        status = wndl_go_table_changes(s->go, range, places);
     return status == WNDL_OK ? add_stubs(s, range, places) : status;
 }

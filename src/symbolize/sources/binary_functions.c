@@ -107,5 +107,7 @@ enum wndl_status wndl_binary_list(struct wndl_listing *l)
         status = wndl_dwarf_visit_functions(dwarf, i, add_function, l);
     if (status == WNDL_OK && l->s->map != NULL)
         status = wndl_debug_map_visit_functions(l->s->map, add_function, l);
+    if (status == WNDL_OK && l->s->go != NULL)
+        status = wndl_go_table_visit_functions(l->s->go, add_function, l);
     return status;
 }

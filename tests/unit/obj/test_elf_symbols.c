@@ -110,6 +110,52 @@ static void equal_starts_prefer_the_longest_then_the_last(void **state)
     free((void *)elf.data);
 }
 
+/* A file that was stripped of all but a few symbols. */
+static void symbols_of_both_tables_are_one_where_one_lacks_some(void **state)
+{
+    (void)state;
+    static const uint8_t code[0x1000];
+    const struct made_symbol few[] = {
+        {"kept", 0x1000, 0x10, LOCAL(FUNC), TEXT},
+    };
+    const struct made_symbol dynamic[] = {
+        {"exported", 0x1100, 0x10, GLOBAL(FUNC), TEXT},
+        {"other", 0x1200, 0x10, GLOBAL(FUNC), TEXT},
+    };
+    struct elf_recipe recipe = {
+        .is_64 = true, .type = ET_DYN, .machine = EM_X86_64};
+    struct wndl_buf entries, strings, dynamic_entries, dynamic_strings;
+    struct wndl_buf *bufs[] = {
+        &entries, &strings, &dynamic_entries, &dynamic_strings};
+    for (size_t i = 0; i < COUNT(bufs); i++)
+        wndl_buf_init(bufs[i], wndl_mem_libc());
+    make_symbols(&recipe, few, COUNT(few), &entries, &strings);
+    make_symbols(
+        &recipe, dynamic, COUNT(dynamic), &dynamic_entries, &dynamic_strings);
+    const struct made_section sections[] = {
+        {".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000,
+            {code, sizeof code}, 0, 0, 16, 0, 0},
+        {".symtab", SHT_SYMTAB, 0, 0, bytes_of(&entries), 3, 0, 8, 24, 0},
+        {".strtab", SHT_STRTAB, 0, 0, bytes_of(&strings), 0, 0, 1, 0, 0},
+        {".dynsym", SHT_DYNSYM, 0, 0, bytes_of(&dynamic_entries), 5, 0, 8, 24,
+            0},
+        {".dynstr", SHT_STRTAB, 0, 0, bytes_of(&dynamic_strings), 0, 0, 1, 0,
+            0},
+    };
+    recipe.sections = sections;
+    recipe.section_count = COUNT(sections);
+    struct wndl_bytes elf = make_elf(&recipe);
+    struct wndl_object *object = open_or_fail(elf);
+    assert_string_equal(name_at(object, 0x1008), "kept");
+    assert_string_equal(name_at(object, 0x1108), "exported");
+    assert_string_equal(name_at(object, 0x1208), "other");
+    assert_string_equal(name_at(object, 0x1108 + 0x10), "-");
+    wndl_object_close(object);
+    free((void *)elf.data);
+    for (size_t i = 0; i < COUNT(bufs); i++)
+        wndl_buf_free(bufs[i]);
+}
+
 static void untyped_labels_count_only_outside_of_functions(void **state)
 {
     (void)state;
@@ -359,6 +405,7 @@ int main(void)
         cmocka_unit_test(
             unsized_symbol_reaches_the_next_and_ends_with_its_section),
         cmocka_unit_test(equal_starts_prefer_the_longest_then_the_last),
+        cmocka_unit_test(symbols_of_both_tables_are_one_where_one_lacks_some),
         cmocka_unit_test(untyped_labels_count_only_outside_of_functions),
         cmocka_unit_test(data_symbols_in_code_name_it_outside_of_functions),
         cmocka_unit_test(descriptors_lead_to_their_code),

@@ -89,14 +89,19 @@ static const char *const todays[][2] = {
         "void quiet<int>(int, decltype ((bool)(noexcept ((int)()))))"},
     {"_Z2f8IJiiEEDTfRplfp_Li0EEDpT_",
         "decltype (({parm#1} + ... + 0)) f8<int, int>(int, int)"},
+    {"_Z13folded_valuesIJLi1ELi2EEE6NumberIXfRplT_Li7EEEv",
+        "Number<((1, 2) + ... + 7)> folded_values<1, 2>()"},
     {"_Z2ntIXtl1LLi1ELi2EEEEiv", "int nt<L{1, 2}>()"},
     {"_ZNK4lam2MUlTyTniRAT0__T_E_clIiLi3EEEDaS2_Q3NumIS0_E",
         "auto lam2::{lambda<typename $T, int $N>($T (&) "
-        "[$N])#1}::operator()<int, 3>($T (&) [$N]) const requires "
-        "Num<$T>"},
+        "[$N])#1}::operator()<int, 3>(int (&) [3]) const requires "
+        "Num<int>"},
     {"_ZNK4lam4MUlTpTk3NumDpT_E_clIJilEEEDaS1_",
         "auto lam4::{lambda<Num $T...>($T...)#1}::operator()<int, "
-        "long>($T...) const"},
+        "long>(int, long) const"},
+    {"_ZNK7closureMUlTyTniT_6NumberIXT0_EEE_clIiLi2EEEDaS0_S2_",
+        "auto closure::{lambda<typename $T, int $N>($T, Number<$N>)#1}::"
+        "operator()<int, 2>(int, Number<2>) const"},
     {"_ZW1mWP4part2exi", "ex@m:part(int)"},
     {"_ZGIW1mWP4part", "initializer for module m:part"},
     {"___ZN2ns1W2goEv_block_invoke",
@@ -261,6 +266,20 @@ static void clone_marks_are_kept_beside_the_signature(void **state)
         demangled(state, "_Z3fooi.cold"), "foo(int) [clone .cold]");
     assert_string_equal(demangled(state, "_Z3fooi.part.0.isra.0"),
         "foo(int) [clone .part.0] [clone .isra.0]");
+    static const char *const pairs[][2] = {
+        {"_RNvNtCs1234_7mycrate3foo3bar.cold",
+            "mycrate::foo::bar [clone .cold]"},
+        {"_RNvNtCs1234_7mycrate3foo3bar.llvm.123456", "mycrate::foo::bar"},
+        {"_RNvNtCs1234_7mycrate3foo3bar.llvm.123456.warm",
+            "mycrate::foo::bar [clone .warm]"},
+        {"_RNvNtCs1234_7mycrate3foo3bar.0.llvm.1",
+            "mycrate::foo::bar [clone .0]"},
+        {"_ZN4core3fmt3pad17h0123456789abcdefE.part.0.cold",
+            "core::fmt::pad [clone .part.0] [clone .cold]"},
+        {"_ZN4core3fmt3pad17h0123456789abcdefE.llvm.1", "core::fmt::pad"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        assert_string_equal(demangled(state, pairs[i][0]), pairs[i][1]);
 }
 
 static void symbol_versions_are_left_out(void **state)
