@@ -4,30 +4,13 @@
 #include "analyze/vm/vm_places.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-static const struct {
-    const char *name;
-    const char *text;
-} events[WNDL_MVP_EVENTS] = {
+static const struct wndl_callgraph_event_text events[WNDL_MVP_EVENTS] = {
     [WNDL_MVP_WASTED] = {"Wasted", "constant bits of sectors"},
     [WNDL_MVP_SECTORS] = {"Sectors", "sectors that loads read"},
     [WNDL_MVP_LOADS] = {"Loads", "loads"},
     [WNDL_MVP_WIDE] = {"Wide", "loads of vectors"},
 };
-
-static enum wndl_status add_events(struct wndl_callgraph *g)
-{
-    enum wndl_status status = WNDL_OK;
-    for (uint32_t i = 0; i < WNDL_MVP_EVENTS && status == WNDL_OK; i++) {
-        const char *name = events[i].name;
-        uint32_t index;
-        status = wndl_callgraph_event(g,
-            (struct wndl_bytes){(const uint8_t *)name, strlen(name)},
-            events[i].text, &index);
-    }
-    return status;
-}
 
 /* ---- places */
 
@@ -111,7 +94,7 @@ enum wndl_status wndl_mvp_graph(struct wndl_mvp_graph *graph,
 {
     struct wndl_callgraph *g = graph->graph;
     struct wndl_vm_places places;
-    enum wndl_status status = add_events(g);
+    enum wndl_status status = wndl_callgraph_events(g, events, WNDL_MVP_EVENTS);
     if (status != WNDL_OK)
         return status;
     if (!find_places(&places, g, mvp, sources))
