@@ -23,6 +23,12 @@ static bool find_places(struct wndl_vm_places *places, struct wndl_callgraph *g,
         if (!wndl_vm_places_add(places, site->ip))
             return false;
     }
+    for (size_t i = 0; i < mvp->heaps.len; i++) {
+        const struct wndl_mvp_heap *heap = wndl_vec_at(&mvp->heaps, i);
+        for (uint32_t j = 0; j < heap->ip_count; j++)
+            if (!wndl_vm_places_add(places, heap->ips[j]))
+                return false;
+    }
     return wndl_vm_places_name(places, g, &mvp->code, sources) == WNDL_OK;
 }
 
@@ -104,5 +110,7 @@ enum wndl_status wndl_mvp_graph(struct wndl_mvp_graph *graph,
     if (status == WNDL_OK && graph->rows.len != 0)
         qsort(graph->rows.data, graph->rows.len, graph->rows.element,
             compare_rows);
+    if (status == WNDL_OK)
+        status = wndl_mvp_data_find(&graph->found, mvp, &places, g);
     return status;
 }

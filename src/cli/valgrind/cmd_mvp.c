@@ -8,6 +8,10 @@
 #include <stddef.h>
 
 static const struct wndl_option option_table[] = {
+    {0, "blocks", NULL, NULL, NULL, NULL,
+        "also find which data is larger than it need be: heap blocks by the "
+        "site that allocated them; the program runs on Valgrind's allocator",
+        WNDL_OPT_FLAG, offsetof(struct wndl_mvp_options, blocks)},
     WNDL_PROFILE_RUN_OPTION_ROWS(struct wndl_mvp_options, shared, "mvp.%p.mvp"),
     WNDL_PROFILE_SHOW_OPTION_ROWS(
         struct wndl_mvp_options, shared, "the costs of lines"),
@@ -34,11 +38,13 @@ static int show(const void *options, const char *path)
 static int run_command(
     const struct wndl_mvp_options *o, struct wndl_operands operands)
 {
-    static const char *const none[] = {NULL};
+    const char *const options[] = {
+        o->blocks ? "--blocks=yes" : "--blocks=no", NULL};
     const struct wndl_profile_run run = {
         .shared = &o->shared,
         .tool = "mvp",
-        .tool_options = none,
+        .tools = o->blocks ? WNDL_VALGRIND_OURS_MALLOC : WNDL_VALGRIND_OURS,
+        .tool_options = options,
         .are_results = are_results,
         .show = show,
         .options = o,

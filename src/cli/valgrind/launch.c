@@ -169,7 +169,9 @@ static void restore_terminal(const struct sigaction old[2])
     sigaction(SIGQUIT, &old[1], NULL);
 }
 
-static int run_line(char **line, const char *folder, pid_t *started)
+/* CPython's own allocator would hide blocks that it cuts from large ones. */
+static int run_line(const struct wndl_valgrind_run *run, char **line,
+    const char *folder, pid_t *started)
 {
     struct sigaction old[2];
     int status = 0;
@@ -179,6 +181,8 @@ static int run_line(char **line, const char *folder, pid_t *started)
         restore_terminal(old);
         if (folder[0] != '\0')
             setenv("VALGRIND_LIB", folder, 1);
+        if (run->tools == WNDL_VALGRIND_OURS_MALLOC)
+            setenv("PYTHONMALLOC", "malloc", 0);
         execv(line[0], line);
         _exit(EXIT_START);
     }
@@ -206,7 +210,7 @@ int wndl_valgrind_run(const struct wndl_valgrind_run *run, pid_t *pid)
         wndl_cli_error("too many options for Valgrind");
         return EXIT_START;
     }
-    int exit_code = run_line(line, folder, pid);
+    int exit_code = run_line(run, line, folder, pid);
     free(line);
     return exit_code;
 }

@@ -90,8 +90,8 @@ static int show_profile(const struct wndl_profile_options *o, struct profile *p)
 {
     const struct wndl_output callgrind = {
         o->callgrind, write_callgrind, p, "kcachegrind"};
-    const struct wndl_mvp_view view = {
-        &p->mvp, &p->graph, &p->found.rows, p->found.totals};
+    const struct wndl_mvp_view view = {&p->mvp, &p->graph, &p->found.rows,
+        p->found.totals, p->found.found.view};
     const struct wndl_profile_report report = {put_json, put_text, &view};
     return o->callgrind != NULL ? wndl_output_write(&callgrind)
                                 : wndl_profile_print(o, &report);

@@ -8,6 +8,7 @@
 /* What `windlass mvp` was asked for. */
 struct wndl_mvp_options {
     struct wndl_profile_options shared;
+    bool blocks; /* follow the blocks of the heap */
 };
 
 /*
