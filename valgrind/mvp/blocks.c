@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "blocks.h"
 
+#include "heap.h"
+
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcassert.h"
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
 
-UInt blocks_epoch = 1;
+UInt blocks_generations[BLOCKS_GENERATIONS];
+
+void blocks_renew(void)
+{
+    for (UInt i = 0; i < BLOCKS_GENERATIONS; i++)
+        blocks_generations[i]++;
+}
 
 /* Blocks may lie inside others: only client requests make such. */
 static Bool are_nested;
@@ -231,8 +239,8 @@ void blocks_add(const struct block *block)
     if (table[find_place(block->start)].start != 0)
         blocks_remove(table[find_place(block->start)].start, &old);
     struct page *page = make_page(block->start);
-    if (are_nested || blocks_is_strange(block->start))
-        blocks_epoch++;
+    if (are_nested || (heap_has_requests && blocks_is_strange(block->start)))
+        blocks_renew();
     page->starts[unit_of(block->start) >> 6] |= bit_of(unit_of(block->start));
     table[find_place(block->start)] = *block;
     taken++;
@@ -249,7 +257,7 @@ Bool blocks_remove(Addr start, struct block *block)
     page->starts[unit_of(start) >> 6] &= ~bit_of(unit_of(start));
     take_out(place);
     uncover_pages(block);
-    blocks_epoch++;
+    ++*blocks_generation(start);
     return True;
 }
 

@@ -20,10 +20,21 @@ struct block {
 };
 
 /*
- * Changes whenever an address may have become part of another block, or of
- * none.
+ * A block is over when the generation of its start differs from what it was.
+ * Blocks share generations: at worst, one that still lives is searched for
+ * again.
  */
-extern UInt blocks_epoch;
+enum { BLOCKS_GENERATIONS = 1 << 12 };
+extern UInt blocks_generations[BLOCKS_GENERATIONS];
+
+static inline UInt *blocks_generation(Addr start)
+{
+    return &blocks_generations[(start >> 4 ^ start >> 16) &
+                               (BLOCKS_GENERATIONS - 1)];
+}
+
+/* All blocks, and all memory in none, may be another now. */
+void blocks_renew(void);
 
 void blocks_init(void);
 

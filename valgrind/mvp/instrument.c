@@ -175,7 +175,7 @@ static void check_block(struct site *site, const struct slot *slot)
     if ((site->flags & SITE_IN_STACK) != 0)
         return;
     if (address - site->block >= site->block_size ||
-        site->epoch != blocks_epoch)
+        site->generation != *blocks_generation(site->block))
         uses_find(site, address);
     struct use *use = site->use;
     const Bool is_first = use->count++ == 0;

@@ -88,13 +88,15 @@ static void on_mmap(
     (void)r, (void)w, (void)handle;
     if (x)
         results_note_code(start, size);
-    blocks_epoch++;
+    if (opt.blocks)
+        blocks_renew();
 }
 
 static void on_unmap(Addr start, SizeT size)
 {
     (void)start, (void)size;
-    blocks_epoch++;
+    if (opt.blocks)
+        blocks_renew();
 }
 
 /* ---- the kernel's accesses */

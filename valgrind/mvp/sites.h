@@ -43,8 +43,8 @@ struct site {
         struct { /* with --blocks=yes, where each use has bits of its own: */
             struct use *use; /* the last one, or NULL */
             Addr block;      /* [block, block + block_size) is of it... */
-            UInt block_size;
-            UInt epoch; /* ... if this is blocks_epoch */
+            UInt block_size; /* 0: nothing is kept */
+            UInt generation; /* ... if this is that of `block` */
         };
     };
     Addr base;

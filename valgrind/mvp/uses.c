@@ -14,7 +14,7 @@ enum { CHUNK_SHIFT = 9, CHUNK = 1 << CHUNK_SHIFT };
 static struct use **chunks;
 static UInt use_count;
 
-static UInt *buckets; /* index + 1 of the first use in the chain, or 0 */
+static struct use **buckets; /* the first use in the chain, or NULL */
 static UInt bucket_count;
 
 /* ---- uses */
@@ -30,19 +30,18 @@ void uses_init(void)
     buckets = VG_(calloc)("mvp.use_buckets", bucket_count, sizeof *buckets);
 }
 
-static UInt *bucket_of(const struct site *site, UInt heap_site)
+static struct use **bucket_of(const struct site *site, UInt heap_site)
 {
     const ULong key = (ULong)(Addr)site + ((ULong)heap_site << 40) + heap_site;
     const ULong hash = key * 0x9e3779b97f4a7c15ULL;
     return &buckets[(UInt)(hash >> 32) & (bucket_count - 1)];
 }
 
-static void link_use(UInt number)
+static void link_use(struct use *use)
 {
-    struct use *use = use_of(number);
-    UInt *bucket = bucket_of(use->site, use->heap_site);
+    struct use **bucket = bucket_of(use->site, use->heap_site);
     use->next = *bucket;
-    *bucket = number + 1;
+    *bucket = use;
 }
 
 static void grow_buckets(void)
@@ -51,12 +50,12 @@ static void grow_buckets(void)
     bucket_count *= 2;
     buckets = VG_(calloc)("mvp.use_buckets", bucket_count, sizeof *buckets);
     for (UInt number = 0; number < use_count; number++)
-        link_use(number);
+        link_use(use_of(number));
 }
 
 static struct use *new_use(void)
 {
-    if (use_count == 2 * bucket_count)
+    if (use_count == bucket_count)
         grow_buckets();
     const UInt chunk = use_count >> CHUNK_SHIFT;
     if ((use_count & (CHUNK - 1)) == 0) {
@@ -92,7 +91,7 @@ static struct use *add_use(
         use->value_count = USE_VALUES + 1;
     }
     join_circle(site, use);
-    link_use(use_count - 1);
+    link_use(use);
     return use;
 }
 
@@ -100,13 +99,11 @@ static struct use *add_use(
 static struct use *use_at(
     struct site *site, const struct heap_site *heap_site, Addr offset)
 {
-    for (UInt i = *bucket_of(site, heap_site->number); i != 0;) {
-        struct use *use = use_of(i - 1);
-        if (use->site == site && use->heap_site == heap_site->number)
-            return use;
-        i = use->next;
-    }
-    return add_use(site, heap_site, offset);
+    struct use *use = *bucket_of(site, heap_site->number);
+    while (use != NULL &&
+           (use->site != site || use->heap_site != heap_site->number))
+        use = use->next;
+    return use != NULL ? use : add_use(site, heap_site, offset);
 }
 
 /* ---- the block of an access */
@@ -116,24 +113,23 @@ static void set_block(struct site *site, Addr start, SizeT size)
 {
     site->block = start;
     site->block_size = size > ~(UInt)0 ? ~(UInt)0 : (UInt)size;
-    site->epoch = blocks_epoch;
+    site->generation = *blocks_generation(start);
 }
 
-/* The memory around an address in no block that has no blocks. */
+/* The memory around an address in no block that has no blocks, as far as that
+ * is certain. */
 static void set_outside(struct site *site, Addr address)
 {
     const NSegment *s = VG_(am_find_nsegment)(address);
     const Addr page = address >> PAGE_SHIFT << PAGE_SHIFT;
     if (s == NULL || (s->kind == SkAnonC && s->isCH))
-        set_block(site, address, 1);
+        site->block_size = 0;
     else if (!heap_has_requests)
         set_block(site, s->start, s->end - s->start + 1);
     else if (blocks_is_strange(address))
         set_block(site, page, 1 << PAGE_SHIFT);
     else
-        set_block(site, address, 1);
-    if (address - site->block >= site->block_size)
-        set_block(site, address, 1);
+        site->block_size = 0;
 }
 
 void uses_find(struct site *site, Addr address)
@@ -141,6 +137,7 @@ void uses_find(struct site *site, Addr address)
     const struct block *block = blocks_find(address);
     if (block == NULL) {
         site->use = use_at(site, heap_mapping(address), 0);
+        site->block = address;
         set_outside(site, address);
         return;
     }
@@ -231,7 +228,7 @@ void uses_forget(void)
     for (UInt i = 0; i < use_count; i++) {
         struct use *use = use_of(i);
         use->site->use = NULL;
-        use->site->epoch = 0;
+        use->site->block_size = 0;
         if (use->values != NULL)
             VG_(free)(use->values);
     }

@@ -25,8 +25,8 @@ struct use {
     ULong *values;            /* the distinct ones; NULL: `first` alone */
     struct site *site;        /* the load or store */
     struct use *next_of_site; /* in a circle */
+    struct use *next;         /* in the chain of the hash table */
     UInt heap_site;           /* number */
-    UInt next;                /* index + 1 in the chain of the hash table */
     UChar value_count;        /* USE_VALUES + 1: too many */
     UChar flags;
 };
