@@ -165,21 +165,38 @@ static void check(struct site *site, const struct slot *slot)
         sites_note(site, slot->address, (ULong)value);
 }
 
-/* With blocks: the same, and which block it is of. */
-static void check_block(struct site *site, const struct slot *slot)
+static Bool is_in_known_block(const struct site *site, Addr address)
 {
-    const Addr address = slot->address;
-    site->loads++;
-    if (UNLIKELY(address - site->base > site->span))
+    return address - site->base <= site->span &&
+           address - site->block < site->block_size &&
+           site->generation == *blocks_generation(site->block);
+}
+
+/* Whether the access is of no stack, and its site's use is known then. */
+static __attribute__((noinline)) Bool find_block(
+    struct site *site, Addr address)
+{
+    if (address - site->base > site->span)
         sites_note_address(site, address);
     if ((site->flags & SITE_IN_STACK) != 0)
-        return;
-    if (address - site->block >= site->block_size ||
-        site->generation != *blocks_generation(site->block))
+        return False;
+    if (!is_in_known_block(site, address))
         uses_find(site, address);
+    return True;
+}
+
+/* With blocks: the same, and which block it is of. */
+static inline __attribute__((always_inline)) void check_block(
+    struct site *site, const struct slot *slot)
+{
+    const Addr address = slot->address;
+    if (UNLIKELY((site->flags & SITE_IN_STACK) != 0 ||
+                 !is_in_known_block(site, address)) &&
+        !find_block(site, address))
+        return;
     struct use *use = site->use;
     const Bool is_first = use->count++ == 0;
-    const Addr offset = address - site->block;
+    const UInt offset = (UInt)(address - site->block);
     if (UNLIKELY(!use_has_offset(use, offset)))
         uses_note_offset(use, offset);
     if ((site->flags & SITE_VALUELESS) != 0)

@@ -274,7 +274,7 @@ static void enter_stack(struct site *site, const struct stretch *stretch)
     set_stretch(site, stretch);
 }
 
-/* `loads` counts the load at hand already. */
+/* `loads` counts the load at hand already, without blocks. */
 void sites_note_address(struct site *site, Addr address)
 {
     struct stretch stretch;
@@ -328,33 +328,38 @@ void sites_forget(void)
     }
 }
 
-/* With blocks, the values of a site are those of its uses. */
-static void sum_bits(const struct site *site, struct site_bits *bits)
+/* With blocks, the loads and values of a site are those of its uses. */
+static void sum_uses(const struct site *site, struct site_sums *sums)
 {
     Bool any = False;
-    if (!opt.blocks || site->use == NULL) {
-        *bits = opt.blocks ? (struct site_bits){0} : site->bits;
-        return;
-    }
     const struct use *use = site->use;
-    do {
+    *sums = (struct site_sums){0};
+    for (Bool last = use == NULL; !last; last = use == site->use) {
+        sums->loads += use->count;
         if ((use->flags & USE_HAS_VALUE) != 0 && any)
-            site_bits_merge(bits, &use->bits);
+            site_bits_merge(&sums->bits, &use->bits);
         else if ((use->flags & USE_HAS_VALUE) != 0)
-            *bits = use->bits;
+            sums->bits = use->bits;
         any |= (use->flags & USE_HAS_VALUE) != 0;
         use = use->next_of_site;
-    } while (use != site->use);
+    }
 }
 
-static void sum_site(struct site *site, struct site_sums *sums)
+static void sum_loads(const struct site *site, struct site_sums *sums)
 {
     const ULong stack = (site->flags & SITE_IN_STACK) != 0
                             ? site->loads - site->stack_loads
                             : site->stack_loads;
-    *sums = (struct site_sums){.loads = site->loads - stack};
-    if ((site->flags & SITE_VALUELESS) == 0)
-        sum_bits(site, &sums->bits);
+    *sums =
+        (struct site_sums){.loads = site->loads - stack, .bits = site->bits};
+}
+
+static void sum_site(struct site *site, struct site_sums *sums)
+{
+    if (opt.blocks)
+        sum_uses(site, sums);
+    else
+        sum_loads(site, sums);
     const struct pair *pairs = &site->only;
     UInt room = 1;
     if (site->pairs != NULL) {

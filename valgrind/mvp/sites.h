@@ -34,10 +34,9 @@ struct site_bits {
  * Values are extended by their sign to 64 bits. Loads at an address in [base,
  * base + span] are all of stacks or all of none, and none of them reads a new
  * sector. While they are of stacks, `stack_loads` is what has to be taken from
- * `loads` to have their number.
+ * `loads` to have their number; with blocks, both mean nothing.
  */
 struct site {
-    ULong loads;
     union {
         struct site_bits bits;
         struct { /* with --blocks=yes, where each use has bits of its own: */
@@ -49,16 +48,17 @@ struct site {
     };
     Addr base;
     UInt span;
-    UInt page; /* of `pair` */
+    UShort size; /* bytes */
+    UChar index; /* among the loads of the instruction */
+    UChar flags;
+    ULong loads;
     ULong stack_loads;
     Addr ip;
     struct pair_table *pairs; /* NULL: `only` is all there is */
     struct pair *pair;        /* the one used last, or NULL */
     struct pair only;
-    UInt next;   /* index + 1 in the chain of the hash table */
-    UShort size; /* bytes */
-    UChar index; /* among the loads of the instruction */
-    UChar flags;
+    UInt page; /* of `pair` */
+    UInt next; /* index + 1 in the chain of the hash table */
 };
 enum {
     SITE_WIDE = 1,      /* no value is kept: vectors, and what helpers read */

@@ -76,7 +76,7 @@ static void join_circle(struct site *site, struct use *use)
 }
 
 static struct use *add_use(
-    struct site *site, const struct heap_site *heap_site, Addr offset)
+    struct site *site, const struct heap_site *heap_site, UInt offset)
 {
     struct use *use = new_use();
     use->site = site;
@@ -86,7 +86,7 @@ static struct use *add_use(
     if (heap_site->mapping != NULL) {
         use->flags = USE_IS_OUTSIDE;
         use->low = 0;
-        use->high = ~(Addr)0;
+        use->high = ~(UInt)0;
         use->step = 1;
         use->value_count = USE_VALUES + 1;
     }
@@ -97,7 +97,7 @@ static struct use *add_use(
 
 /* `offset` is what a new use begins with. */
 static struct use *use_at(
-    struct site *site, const struct heap_site *heap_site, Addr offset)
+    struct site *site, const struct heap_site *heap_site, UInt offset)
 {
     struct use *use = *bucket_of(site, heap_site->number);
     while (use != NULL &&
@@ -142,26 +142,26 @@ void uses_find(struct site *site, Addr address)
         return;
     }
     if (site->use == NULL || site->use->heap_site != block->site)
-        site->use =
-            use_at(site, heap_site_of(block->site), address - block->start);
+        site->use = use_at(
+            site, heap_site_of(block->site), (UInt)(address - block->start));
     set_block(site, block->start, block->size);
 }
 
 /* ---- offsets */
 
-static Addr common_step(Addr a, Addr b)
+static UInt common_step(UInt a, UInt b)
 {
     while (b != 0) {
-        const Addr rest = a % b;
+        const UInt rest = a % b;
         a = b;
         b = rest;
     }
     return a;
 }
 
-void uses_note_offset(struct use *use, Addr offset)
+void uses_note_offset(struct use *use, UInt offset)
 {
-    const Addr distance =
+    const UInt distance =
         offset > use->low ? offset - use->low : use->low - offset;
     use->step = common_step(use->step, distance);
     if (offset < use->low)
@@ -209,15 +209,15 @@ void uses_note_range(struct site *site, Addr start, SizeT size)
     const struct block *block = blocks_find(start);
     if (block == NULL || size == 0)
         return;
-    const Addr offset = start - block->start;
-    const SizeT left = block->size - offset;
+    const UInt offset = (UInt)(start - block->start);
+    const SizeT left = block->start + block->size - start;
     struct use *use = use_at(site, heap_site_of(block->site), offset);
     site->use = use;
     use->count++;
     uses_note_offset(use, offset);
     if (size > 1 && left > 1) {
         uses_note_offset(use, offset + 1);
-        uses_note_offset(use, offset + (size < left ? size : left) - 1);
+        uses_note_offset(use, offset + (UInt)(size < left ? size : left) - 1);
     }
 }
 

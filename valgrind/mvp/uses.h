@@ -19,16 +19,16 @@ struct use {
     ULong count;
     struct site_bits bits;
     ULong last; /* value */
-    Addr low;
-    Addr high;
-    Addr step;                /* 0: `low` is the only offset */
-    ULong *values;            /* the distinct ones; NULL: `first` alone */
+    UInt low;   /* offsets; beyond 4 GB they begin anew */
+    UInt high;
+    UInt step;         /* 0: `low` is the only offset */
+    UInt heap_site;    /* number */
+    UChar value_count; /* USE_VALUES + 1: too many */
+    UChar flags;
     struct site *site;        /* the load or store */
     struct use *next_of_site; /* in a circle */
     struct use *next;         /* in the chain of the hash table */
-    UInt heap_site;           /* number */
-    UChar value_count;        /* USE_VALUES + 1: too many */
-    UChar flags;
+    ULong *values;            /* the distinct ones; NULL: `first` alone */
 };
 enum {
     USE_HAS_VALUE = 1,
@@ -45,7 +45,7 @@ void uses_init(void);
 void uses_find(struct site *site, Addr address);
 
 /* An offset that does not fit; a value that may bring something new. */
-void uses_note_offset(struct use *use, Addr offset);
+void uses_note_offset(struct use *use, UInt offset);
 void uses_note_value(struct use *use, ULong value);
 
 /* One of the two sites above uses all of [start, start + size). */
@@ -56,15 +56,15 @@ void uses_forget(void);
 
 void uses_visit(void (*visit)(const struct use *use));
 
-static inline Bool use_has_offset(const struct use *use, Addr offset)
+static inline Bool use_has_offset(const struct use *use, UInt offset)
 {
-    const Addr distance = offset - use->low;
+    const UInt distance = offset - use->low;
+    if (distance == 0)
+        return True;
     if (distance > use->high - use->low)
         return False;
-    if ((use->step & (use->step - 1)) == 0)
-        return (distance & (use->step - 1)) == 0 || distance == 0;
-    return (UInt)(distance | use->step) == (distance | use->step)
-               ? (UInt)distance % (UInt)use->step == 0
+    return (use->step & (use->step - 1)) == 0
+               ? (distance & (use->step - 1)) == 0
                : distance % use->step == 0;
 }
 

@@ -92,7 +92,7 @@ static void write_use(const struct use *use)
     if ((use->flags & USE_IS_OUTSIDE) != 0)
         return;
     VG_(fprintf)
-    (results_file, "%s %u %lx %u %u %llu %lu %lu %lu",
+    (results_file, "%s %u %lx %u %u %llu %u %u %u",
         is_store    ? "write"
         : has_value ? "read"
                     : "skim",
