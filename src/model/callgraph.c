@@ -99,6 +99,20 @@ enum wndl_status wndl_callgraph_event(struct wndl_callgraph *g,
     return WNDL_OK;
 }
 
+enum wndl_status wndl_callgraph_events(struct wndl_callgraph *g,
+    const struct wndl_callgraph_event_text *events, uint32_t count)
+{
+    enum wndl_status status = WNDL_OK;
+    for (uint32_t i = 0; i < count && status == WNDL_OK; i++) {
+        const char *name = events[i].name;
+        uint32_t index;
+        status = wndl_callgraph_event(g,
+            (struct wndl_bytes){(const uint8_t *)name, strlen(name)},
+            events[i].text, &index);
+    }
+    return status;
+}
+
 /* ---- functions, places, calls */
 
 /* The slot for index + 1 of the element with this hash; NULL: memory is out. */

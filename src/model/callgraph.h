@@ -105,6 +105,20 @@ bool wndl_callgraph_text(
 enum wndl_status wndl_callgraph_event(struct wndl_callgraph *g,
     struct wndl_bytes name, const char *text, uint32_t *index) WNDL_MUST_USE;
 
+/* An event by its texts. */
+struct wndl_callgraph_event_text {
+    const char *name;
+    const char *text; /* for people */
+};
+
+/*
+ * Adds `count` events, which must be distinct, to a graph without any: the
+ * index of each is its index in `events`. NOMEM, LIMIT.
+ */
+enum wndl_status wndl_callgraph_events(struct wndl_callgraph *g,
+    const struct wndl_callgraph_event_text *events,
+    uint32_t count) WNDL_MUST_USE;
+
 /*
  * The index of the function, added if new; `line` is stored if the function is
  * new or had none. False when memory is out.

@@ -9,6 +9,11 @@ void wndl_mvp_init(struct wndl_mvp *mvp, struct wndl_mem *mem)
     wndl_arena_init(&mvp->arena, mem);
     wndl_vec_init(&mvp->code, &mvp->arena, sizeof(struct wndl_vm_code));
     wndl_vec_init(&mvp->sites, &mvp->arena, sizeof(struct wndl_mvp_site));
+    wndl_vec_init(&mvp->heaps, &mvp->arena, sizeof(struct wndl_mvp_heap));
+    wndl_vec_init(&mvp->uses, &mvp->arena, sizeof(struct wndl_mvp_use));
+    wndl_vec_init(&mvp->equals, &mvp->arena, sizeof(struct wndl_mvp_equal));
+    wndl_vec_init(&mvp->pairs, &mvp->arena, sizeof(struct wndl_mvp_pair));
+    wndl_vec_init(&mvp->mappings, &mvp->arena, sizeof(struct wndl_mvp_mapping));
 }
 
 void wndl_mvp_free(struct wndl_mvp *mvp)

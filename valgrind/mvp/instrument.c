@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * After each load of the program, its code keeps the address and the value in
- * slots behind the thread's registers. A helper checks the slots of several
- * loads at once, before control may leave the code. The sites of these loads
- * are beside each other, so that the first one is all it has to be given.
+ * After each load of the program, and with blocks after each store, its code
+ * keeps the address and the value in slots after the thread's registers. A
+ * helper checks the slots of several accesses at once, before control may leave
+ * the code. The sites of these are beside each other, so that the first one is
+ * all it has to be given.
  *
  * A load that is at a fixed distance from the stack pointer is of the stack,
  * and is left as it is.
  */
 #include "instrument.h"
 
-#include "sites.h"
+#include "uses.h"
 
 #include "pub_tool_libcassert.h"
 #include "pub_tool_libcbase.h"
@@ -27,8 +28,9 @@ struct build {
     Int sp; /* offset of the stack pointer among the registers */
     Addr ip;
     UInt load;          /* number of the next load of the instruction */
+    UInt store;         /* the same of stores */
     IRTemp read;        /* address of the last one, where it is a temporary */
-    struct site *first; /* of the loads in slots */
+    struct site *first; /* of the accesses in slots */
     UInt count;         /* of them */
 };
 
@@ -156,10 +158,52 @@ static void check(struct site *site, const struct slot *slot)
 {
     const Long value = value_in(site, slot);
     site->loads++;
-    const ULong news = (((ULong)value ^ site->first) & site->constant) |
-                       ((ULong)(value ^ (value >> 63)) & site->signs);
+    const ULong news =
+        (((ULong)value ^ site->bits.first) & site->bits.constant) |
+        ((ULong)(value ^ (value >> 63)) & site->bits.signs);
     if (UNLIKELY(news != 0 || slot->address - site->base > site->span))
         sites_note(site, slot->address, (ULong)value);
+}
+
+static Bool is_in_known_block(const struct site *site, Addr address)
+{
+    return address - site->base <= site->span &&
+           address - site->block < site->block_size &&
+           site->generation == *blocks_generation(site->block);
+}
+
+/* Whether the access is of no stack, and its site's use is known then. */
+static __attribute__((noinline)) Bool find_block(
+    struct site *site, Addr address)
+{
+    if (address - site->base > site->span)
+        sites_note_address(site, address);
+    if ((site->flags & SITE_IN_STACK) != 0)
+        return False;
+    if (!is_in_known_block(site, address))
+        uses_find(site, address);
+    return True;
+}
+
+/* With blocks: the same, and which block it is of. */
+static inline __attribute__((always_inline)) void check_block(
+    struct site *site, const struct slot *slot)
+{
+    const Addr address = slot->address;
+    if (UNLIKELY((site->flags & SITE_IN_STACK) != 0 ||
+                 !is_in_known_block(site, address)) &&
+        !find_block(site, address))
+        return;
+    struct use *use = site->use;
+    const Bool is_first = use->count++ == 0;
+    const UInt offset = (UInt)(address - site->block);
+    if (UNLIKELY(!use_has_offset(use, offset)))
+        uses_note_offset(use, offset);
+    if ((site->flags & SITE_VALUELESS) != 0)
+        return;
+    const ULong value = (ULong)value_in(site, slot);
+    if (UNLIKELY(is_first || !use_has_value(use, value)))
+        uses_note_value(use, value);
 }
 
 static const struct slot *slots_of(const void *registers)
@@ -193,6 +237,19 @@ static VG_REGPARM(1) void on_loads(
     const struct slot *slots = slots_of(registers);
     for (UWord i = 0; i < count; i++)
         check(site + i, slots + i);
+}
+
+static VG_REGPARM(1) void on_access(struct site *site, const void *registers)
+{
+    check_block(site, slots_of(registers));
+}
+
+static VG_REGPARM(1) void on_accesses(
+    struct site *site, const void *registers, UWord count)
+{
+    const struct slot *slots = slots_of(registers);
+    for (UWord i = 0; i < count; i++)
+        check_block(site + i, slots + i);
 }
 
 /* ---- loads */
@@ -229,29 +286,40 @@ static IRExpr *extended(struct build *b, IRExpr *value)
     return assign(b, b->word, IRExpr_Unop(op, value));
 }
 
+/* A helper that checks so many slots; with an argument for their number, or
+ * without. */
+#define HELPER(name) unsafe_call(b, #name, VG_(fnptr_to_fnentry)(&name), False)
+#define HELPER_OF_MANY(name)                                                   \
+    unsafe_call(b, #name, VG_(fnptr_to_fnentry)(&name), True)
+
 /* (On x86, the registers can be no argument in a register.) */
-static IRDirty *helper_call(const struct build *b)
+static IRDirty *unsafe_call(
+    const struct build *b, const HChar *name, void *helper, Bool takes_count)
 {
     IRExpr *site = constant(b, (UWord)b->first);
-    IRExpr **two = mkIRExprVec_2(site, IRExpr_GSPTR());
+    IRExpr **arguments =
+        takes_count ? mkIRExprVec_3(site, IRExpr_GSPTR(), constant(b, b->count))
+                    : mkIRExprVec_2(site, IRExpr_GSPTR());
+    return unsafeIRDirty_0_N(1, name, helper, arguments);
+}
+
+static IRDirty *helper_call(const struct build *b)
+{
+    if (opt.blocks)
+        return b->count == 1 ? HELPER(on_access) : HELPER_OF_MANY(on_accesses);
     switch (b->count) {
     case 1:
-        return unsafeIRDirty_0_N(
-            1, "on_load", VG_(fnptr_to_fnentry)(&on_load), two);
+        return HELPER(on_load);
     case 2:
-        return unsafeIRDirty_0_N(
-            1, "on_2_loads", VG_(fnptr_to_fnentry)(&on_2_loads), two);
+        return HELPER(on_2_loads);
     case 3:
-        return unsafeIRDirty_0_N(
-            1, "on_3_loads", VG_(fnptr_to_fnentry)(&on_3_loads), two);
+        return HELPER(on_3_loads);
     default:
-        return unsafeIRDirty_0_N(1, "on_loads",
-            VG_(fnptr_to_fnentry)(&on_loads),
-            mkIRExprVec_3(site, IRExpr_GSPTR(), constant(b, b->count)));
+        return HELPER_OF_MANY(on_loads);
     }
 }
 
-/* Looks at the loads in slots; `guard` NULL: always. */
+/* Checks the accesses in slots; `guard` NULL: always. */
 static void flush(struct build *b, IRExpr *guard)
 {
     if (b->count == 0)
@@ -280,12 +348,8 @@ static void put_slot(struct build *b, IRExpr *address, IRExpr *value)
     b->count++;
 }
 
-static void add_load(struct build *b, const struct load *l)
+static void add_access(struct build *b, const struct load *l, struct site *site)
 {
-    const UInt number = b->load++;
-    if (is_of_stack(l->address))
-        return;
-    struct site *site = sites_at(b->ip, number, l->size, l->value == NULL);
     if (b->count == SLOTS || l->guard != NULL || site != b->first + b->count)
         flush(b, NULL);
     if (b->count == 0)
@@ -293,6 +357,23 @@ static void add_load(struct build *b, const struct load *l)
     put_slot(b, l->address, l->value);
     if (l->guard != NULL)
         flush(b, l->guard);
+}
+
+static void add_load(struct build *b, const struct load *l)
+{
+    const UInt number = b->load++;
+    const UInt kind = l->value == NULL ? SITE_WIDE : 0;
+    if (!is_of_stack(l->address))
+        add_access(b, l, sites_at(b->ip, number, l->size, kind));
+}
+
+static void add_store(
+    struct build *b, IRExpr *address, UInt size, IRExpr *guard)
+{
+    const struct load l = {.address = address, .guard = guard};
+    const UInt number = b->store++;
+    if (opt.blocks && !is_of_stack(address))
+        add_access(b, &l, sites_at(b->ip, number, size, SITE_STORE));
 }
 
 /* The bits of what is at an address, where the program's code has no value. */
@@ -349,14 +430,20 @@ static void visit_guarded_load(struct build *b, const IRLoadG *load)
     add_load(b, &l);
 }
 
+static UInt size_of(const struct build *b, const IRExpr *value)
+{
+    return (UInt)sizeofIRType(typeOfIRExpr(b->in->tyenv, value));
+}
+
 /* An exchange of two halves is one load. That of a locked addition checks what
  * was loaded just before. */
 static void visit_swap(struct build *b, const IRCAS *cas)
 {
+    const UInt half = size_of(b, IRExpr_RdTmp(cas->oldLo));
+    add_store(b, cas->addr, cas->dataHi == NULL ? half : 2 * half, NULL);
     if (b->read != IRTemp_INVALID && b->read == temp_of(cas->addr))
         return;
     IRExpr *low = IRExpr_RdTmp(cas->oldLo);
-    const UInt half = (UInt)sizeofIRType(typeOfIRExpr(b->in->tyenv, low));
     struct load l = {.address = cas->addr, .size = half, .value = low};
     if (cas->dataHi != NULL) {
         l.size = 2 * half;
@@ -369,26 +456,41 @@ static void visit_swap(struct build *b, const IRCAS *cas)
     add_load(b, &l);
 }
 
+static void visit_store(struct build *b, const IRStmt *s)
+{
+    const IRStoreG *guarded = s->Ist.StoreG.details;
+    if (s->tag == Ist_Store)
+        add_store(b, s->Ist.Store.addr, size_of(b, s->Ist.Store.data), NULL);
+    else
+        add_store(b, guarded->addr, size_of(b, guarded->data), guarded->guard);
+}
+
 static void visit_linked(struct build *b, const IRStmt *s)
 {
-    if (s->Ist.LLSC.storedata != NULL)
+    if (s->Ist.LLSC.storedata != NULL) {
+        add_store(b, s->Ist.LLSC.addr, size_of(b, s->Ist.LLSC.storedata), NULL);
         return;
+    }
     struct load l = {
         .address = s->Ist.LLSC.addr,
         .value = IRExpr_RdTmp(s->Ist.LLSC.result),
     };
-    l.size = (UInt)sizeofIRType(typeOfIRExpr(b->in->tyenv, l.value));
+    l.size = size_of(b, l.value);
     add_load(b, &l);
 }
 
 /* Valgrind's helper for an instruction, before it is called. */
 static void visit_helper(struct build *b, const IRDirty *call)
 {
-    if (call->mFx != Ifx_Read && call->mFx != Ifx_Modify)
-        return;
     struct load l = {.address = call->mAddr, .size = (UInt)call->mSize};
+    if (call->mFx == Ifx_None)
+        return;
     if (call->guard->tag != Iex_Const)
         l.guard = call->guard;
+    if (call->mFx != Ifx_Read)
+        add_store(b, l.address, l.size, l.guard);
+    if (call->mFx == Ifx_Write)
+        return;
     if (is_kept(l.size) && !is_of_stack(l.address))
         l.value = load_bits(b, &l);
     add_load(b, &l);
@@ -400,7 +502,7 @@ static void visit_statement(struct build *b, IRStmt *s)
         return;
     if (s->tag == Ist_IMark) {
         b->ip = s->Ist.IMark.addr + s->Ist.IMark.delta;
-        b->load = 0;
+        b->load = b->store = 0;
         b->read = IRTemp_INVALID;
     }
     if (s->tag == Ist_Exit)
@@ -413,6 +515,8 @@ static void visit_statement(struct build *b, IRStmt *s)
         visit_load(b, s->Ist.WrTmp.tmp, s->Ist.WrTmp.data);
     else if (s->tag == Ist_LoadG)
         visit_guarded_load(b, s->Ist.LoadG.details);
+    else if (s->tag == Ist_Store || s->tag == Ist_StoreG)
+        visit_store(b, s);
     else if (s->tag == Ist_CAS)
         visit_swap(b, s->Ist.CAS.details);
     else if (s->tag == Ist_LLSC)

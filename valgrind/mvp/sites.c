@@ -2,6 +2,7 @@
 #include "sites.h"
 
 #include "stacks.h"
+#include "uses.h"
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
@@ -69,13 +70,12 @@ static void empty_range(struct site *site)
     site->span = 0;
 }
 
-struct site *sites_at(Addr ip, UInt index, UInt size, Bool is_wide)
+struct site *sites_at(Addr ip, UInt index, UInt size, UInt kind)
 {
-    const UChar wide = is_wide ? SITE_WIDE : 0;
     for (UInt i = *bucket_of(ip); i != 0;) {
         struct site *s = site_of(i - 1);
         if (s->ip == ip && s->index == (UChar)index && s->size == size &&
-            (s->flags & SITE_WIDE) == wide)
+            (s->flags & SITE_VALUELESS) == kind)
             return s;
         i = s->next;
     }
@@ -83,7 +83,7 @@ struct site *sites_at(Addr ip, UInt index, UInt size, Bool is_wide)
     site->ip = ip;
     site->index = (UChar)index;
     site->size = (UShort)size;
-    site->flags = wide;
+    site->flags = (UChar)kind;
     empty_range(site);
     link_site(site_count - 1);
     return site;
@@ -211,25 +211,52 @@ static ULong spread_sign(ULong value)
     return (ULong)((Long)value >> 63);
 }
 
-static void read_value(struct site *site, ULong value)
+void site_bits_add(struct site_bits *bits, Bool has_value, ULong value)
 {
-    if ((site->flags & SITE_HAS_VALUE) == 0) {
-        site->flags |= SITE_HAS_VALUE;
-        site->first = value;
-        site->constant = ~(ULong)0;
+    if (!has_value) {
+        *bits = (struct site_bits){.first = value, .constant = ~(ULong)0};
         return;
     }
-    const ULong constant = site->constant;
-    site->constant &= ~(value ^ site->first);
+    const ULong constant = bits->constant;
+    bits->constant &= ~(value ^ bits->first);
     const ULong same = ~(value ^ spread_sign(value));
-    if ((Long)site->constant < 0) /* the sign is constant */
+    if ((Long)bits->constant < 0) /* the sign is constant */
         return;
     if ((Long)constant < 0) /* until now: these were equal to it */
-        site->signs = constant & ~(site->first ^ spread_sign(site->first));
-    site->signs &= same;
+        bits->signs = constant & ~(bits->first ^ spread_sign(bits->first));
+    bits->signs &= same;
+}
+
+/* The bits that always equalled the sign. */
+static ULong equal_to_sign(const struct site_bits *bits)
+{
+    return (Long)bits->constant < 0
+               ? bits->constant & ~(bits->first ^ spread_sign(bits->first))
+               : bits->signs;
+}
+
+void site_bits_merge(struct site_bits *bits, const struct site_bits *from)
+{
+    const ULong same = equal_to_sign(bits) & equal_to_sign(from);
+    bits->constant &= from->constant & ~(bits->first ^ from->first);
+    bits->signs = (Long)bits->constant < 0 ? 0 : same;
+}
+
+static void read_value(struct site *site, ULong value)
+{
+    site_bits_add(&site->bits, (site->flags & SITE_HAS_VALUE) != 0, value);
+    site->flags |= SITE_HAS_VALUE;
 }
 
 /* ---- loads */
+
+/* Nothing is new in the stretch, if its sectors do not count. */
+static void set_stretch(struct site *site, const struct stretch *stretch)
+{
+    const Addr span = stretch->high - stretch->low;
+    site->base = stretch->low;
+    site->span = span > ~(UInt)0 ? ~(UInt)0 : (UInt)span;
+}
 
 static void leave_stack(struct site *site)
 {
@@ -244,26 +271,31 @@ static void enter_stack(struct site *site, const struct stretch *stretch)
     if ((site->flags & SITE_IN_STACK) == 0)
         site->stack_loads = site->loads - site->stack_loads;
     site->flags |= SITE_IN_STACK;
-    site->base = stretch->low;
-    const Addr span = stretch->high - stretch->low;
-    site->span = span > ~(UInt)0 ? ~(UInt)0 : (UInt)span;
+    set_stretch(site, stretch);
 }
 
-/* `loads` counts the load at hand already. */
-void sites_note(struct site *site, Addr address, ULong value)
+/* `loads` counts the load at hand already, without blocks. */
+void sites_note_address(struct site *site, Addr address)
 {
     struct stretch stretch;
     stacks_find(address, &stretch);
     site->loads--;
-    if (stretch.is_stack) {
+    if (stretch.is_stack)
         enter_stack(site, &stretch);
-    } else {
+    else
         leave_stack(site);
-        if ((site->flags & SITE_WIDE) == 0)
-            read_value(site, value);
+    if ((site->flags & SITE_STORE) != 0)
+        set_stretch(site, &stretch);
+    else if (!stretch.is_stack)
         read_sectors(site, address, &stretch);
-    }
     site->loads++;
+}
+
+void sites_note(struct site *site, Addr address, ULong value)
+{
+    sites_note_address(site, address);
+    if ((site->flags & (SITE_IN_STACK | SITE_WIDE)) == 0)
+        read_value(site, value);
 }
 
 /* ---- all of them */
@@ -288,18 +320,46 @@ void sites_forget(void)
         s->pairs = NULL;
         s->pair = NULL;
         s->only = (struct pair){0};
-        s->loads = s->stack_loads = s->constant = s->signs = 0;
-        s->flags &= SITE_WIDE;
+        s->loads = s->stack_loads = 0;
+        if (!opt.blocks)
+            s->bits = (struct site_bits){0};
+        s->flags &= SITE_VALUELESS;
         empty_range(s);
     }
 }
 
-static void sum_site(struct site *site, struct site_sums *sums)
+/* With blocks, the loads and values of a site are those of its uses. */
+static void sum_uses(const struct site *site, struct site_sums *sums)
+{
+    Bool any = False;
+    const struct use *use = site->use;
+    *sums = (struct site_sums){0};
+    for (Bool last = use == NULL; !last; last = use == site->use) {
+        sums->loads += use->count;
+        if ((use->flags & USE_HAS_VALUE) != 0 && any)
+            site_bits_merge(&sums->bits, &use->bits);
+        else if ((use->flags & USE_HAS_VALUE) != 0)
+            sums->bits = use->bits;
+        any |= (use->flags & USE_HAS_VALUE) != 0;
+        use = use->next_of_site;
+    }
+}
+
+static void sum_loads(const struct site *site, struct site_sums *sums)
 {
     const ULong stack = (site->flags & SITE_IN_STACK) != 0
                             ? site->loads - site->stack_loads
                             : site->stack_loads;
-    *sums = (struct site_sums){.loads = site->loads - stack};
+    *sums =
+        (struct site_sums){.loads = site->loads - stack, .bits = site->bits};
+}
+
+static void sum_site(struct site *site, struct site_sums *sums)
+{
+    if (opt.blocks)
+        sum_uses(site, sums);
+    else
+        sum_loads(site, sums);
     const struct pair *pairs = &site->only;
     UInt room = 1;
     if (site->pairs != NULL) {

@@ -21,44 +21,70 @@ struct pair {
     UInt sectors;
 };
 struct pair_table;
+struct use;
+
+/* What is known of values. */
+struct site_bits {
+    ULong first;    /* the first value */
+    ULong constant; /* bits that were the same in all values */
+    ULong signs;    /* once the sign varied: bits that always equal it */
+};
 
 /*
  * Values are extended by their sign to 64 bits. Loads at an address in [base,
  * base + span] are all of stacks or all of none, and none of them reads a new
  * sector. While they are of stacks, `stack_loads` is what has to be taken from
- * `loads` to have their number.
+ * `loads` to have their number; with blocks, both mean nothing.
  */
 struct site {
-    ULong loads;
-    ULong first;    /* the first value */
-    ULong constant; /* bits that were the same in all values */
-    ULong signs;    /* once the sign varied: bits that always equal it */
+    union {
+        struct site_bits bits;
+        struct { /* with --blocks=yes, where each use has bits of its own: */
+            struct use *use; /* the last one, or NULL */
+            Addr block;      /* [block, block + block_size) is of it... */
+            UInt block_size; /* 0: nothing is kept */
+            UInt generation; /* ... if this is that of `block` */
+        };
+    };
     Addr base;
     UInt span;
-    UInt page; /* of `pair` */
+    UShort size; /* bytes */
+    UChar index; /* among the loads of the instruction */
+    UChar flags;
+    ULong loads;
     ULong stack_loads;
     Addr ip;
     struct pair_table *pairs; /* NULL: `only` is all there is */
     struct pair *pair;        /* the one used last, or NULL */
     struct pair only;
-    UInt next;   /* index + 1 in the chain of the hash table */
-    UShort size; /* bytes */
-    UChar index; /* among the loads of the instruction */
-    UChar flags;
+    UInt page; /* of `pair` */
+    UInt next; /* index + 1 in the chain of the hash table */
 };
 enum {
     SITE_WIDE = 1,      /* no value is kept: vectors, and what helpers read */
     SITE_HAS_VALUE = 2, /* `first` is set */
     SITE_IN_STACK = 4,  /* the range at hand is of a stack */
+    SITE_STORE = 8,     /* no load: no values, no sectors */
+    SITE_VALUELESS = SITE_WIDE | SITE_STORE,
 };
+
+/* Adds a value to those that are known; `has_value`: there are some. */
+void site_bits_add(struct site_bits *bits, Bool has_value, ULong value);
+
+/* Adds all values of `from`. */
+void site_bits_merge(struct site_bits *bits, const struct site_bits *from);
 
 void sites_init(void);
 
-/* The site of a load, made if new. */
-struct site *sites_at(Addr ip, UInt index, UInt size, Bool is_wide);
+/* The site of a load or store, made if new. `kind`: 0, SITE_WIDE or
+ * SITE_STORE. */
+struct site *sites_at(Addr ip, UInt index, UInt size, UInt kind);
 
 /* A load that may bring something new; `value` is 0 for a wide one. */
 void sites_note(struct site *site, Addr address, ULong value);
+
+/* The same of its address alone: whether it is of a stack, and its sectors. */
+void sites_note_address(struct site *site, Addr address);
 
 /* Nothing is known any more of loads at [low, high]. */
 void sites_forget_ranges(Addr low, Addr high);
@@ -68,12 +94,14 @@ void sites_forget(void);
 
 /* What a site comes to. */
 struct site_sums {
-    ULong loads; /* not of a stack */
+    ULong loads; /* not of a stack; or stores */
+    struct site_bits bits;
     ULong sectors;
     ULong pages;
 };
 
-/* Calls `visit` with each site that has loads which are not of a stack. */
+/* Calls `visit` with each site that has loads which are not of a stack, and
+ * with each that has such stores. */
 void sites_visit(
     void (*visit)(const struct site *site, const struct site_sums *sums));
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "write.h"
 
-#include "sites.h"
+#include "contents.h"
+#include "uses.h"
 
 #include "pub_tool_libcproc.h"
 
@@ -11,22 +12,112 @@ static ULong mask_of(UInt size)
     return size == 8 ? ~(ULong)0 : ((ULong)1 << 8 * size) - 1;
 }
 
+static void write_bits(const struct site_bits *bits, UInt size)
+{
+    const ULong mask = mask_of(size);
+    VG_(fprintf)
+    (results_file, " %llx %llx %llx", bits->first & mask,
+        ~bits->constant & mask, bits->signs & mask);
+}
+
 static void write_site(const struct site *site, const struct site_sums *sums)
 {
-    if ((site->flags & SITE_WIDE) != 0) {
+    if ((site->flags & SITE_STORE) != 0)
+        return;
+    const Bool is_wide = (site->flags & SITE_WIDE) != 0;
+    VG_(fprintf)
+    (results_file, "%s %lx %u %u %llu %llu %llu", is_wide ? "wide" : "load",
+        site->ip, (UInt)site->index, (UInt)site->size, sums->loads,
+        sums->sectors, sums->pages);
+    if (!is_wide)
+        write_bits(&sums->bits, site->size);
+    VG_(fprintf)(results_file, "\n");
+}
+
+/* ---- blocks */
+
+static void write_contents(const struct heap_site *site)
+{
+    const struct contents *c = site->contents;
+    if (c == NULL || site->smallest != site->largest)
+        return;
+    const UInt units = (UInt)site->largest / CONTENTS_UNIT;
+    for (UInt i = 0; i < units && c->blocks > 1; i++)
+        if (c->same[i] != i && (c->varied >> i & 1) != 0)
+            VG_(fprintf)
+    (results_file, "equal %u %llu %u %u\n", site->number, c->blocks,
+        i * CONTENTS_UNIT, (UInt)c->same[i] * CONTENTS_UNIT);
+    for (UInt i = 0; i < c->pair_count; i++)
         VG_(fprintf)
-        (results_file, "wide %lx %u %u %llu %llu %llu\n", site->ip,
-            (UInt)site->index, (UInt)site->size, sums->loads, sums->sectors,
-            sums->pages);
+    (results_file, "pair %u %u %u %llu\n", site->number, c->pairs[i].offset,
+        c->pairs[i].child, c->judged);
+}
+
+static void write_heap_site(const struct heap_site *site)
+{
+    if (site->mapping != NULL) {
+        VG_(fprintf)
+        (results_file, "mapping %llu ", site->outside);
+        results_put_in_line(site->mapping);
+        VG_(fprintf)(results_file, "\n");
         return;
     }
-    const ULong mask = mask_of(site->size);
     VG_(fprintf)
-    (results_file, "load %lx %u %u %llu %llu %llu %llx %llx %llx\n", site->ip,
-        (UInt)site->index, (UInt)site->size, sums->loads, sums->sectors,
-        sums->pages, site->first & mask, ~site->constant & mask,
-        site->signs & mask);
+    (results_file, "site %u %llu %llu %lu %lu %lu", site->number, site->blocks,
+        site->bytes, site->smallest, site->largest, site->element);
+    for (UInt i = 0; i < site->ip_count; i++)
+        VG_(fprintf)(results_file, " %lx", site->ips[i]);
+    VG_(fprintf)(results_file, "\n");
 }
+
+/* What there is of accesses in a mapping is the number of loads alone. */
+static void forget_outside(void)
+{
+    for (UInt i = 0; i < heap_site_count(); i++)
+        heap_site_of(i)->outside = 0;
+}
+
+static void count_outside(const struct use *use)
+{
+    if ((use->flags & USE_IS_OUTSIDE) != 0 &&
+        (use->site->flags & SITE_STORE) == 0)
+        heap_site_of(use->heap_site)->outside += use->count;
+}
+
+static void write_use(const struct use *use)
+{
+    const struct site *site = use->site;
+    const Bool is_store = (site->flags & SITE_STORE) != 0;
+    const Bool has_value = (use->flags & USE_HAS_VALUE) != 0;
+    if ((use->flags & USE_IS_OUTSIDE) != 0)
+        return;
+    VG_(fprintf)
+    (results_file, "%s %u %lx %u %u %llu %u %u %u",
+        is_store    ? "write"
+        : has_value ? "read"
+                    : "skim",
+        use->heap_site, site->ip, (UInt)site->index, (UInt)site->size,
+        use->count, use->low, use->high, use->step);
+    if (has_value)
+        write_bits(&use->bits, site->size);
+    for (UInt i = 0; use->values != NULL && i < use->value_count; i++)
+        VG_(fprintf)
+    (results_file, " %llx", use->values[i] & mask_of(site->size));
+    VG_(fprintf)(results_file, "\n");
+}
+
+static void write_blocks(void)
+{
+    forget_outside();
+    uses_visit(count_outside);
+    for (UInt i = 0; i < heap_site_count(); i++)
+        write_heap_site(heap_site_of(i));
+    uses_visit(write_use);
+    for (UInt i = 0; i < heap_site_count(); i++)
+        write_contents(heap_site_of(i));
+}
+
+/* ---- all */
 
 static void write_all(Bool is_running)
 {
@@ -37,6 +128,8 @@ static void write_all(Bool is_running)
         VG_(fprintf)(results_file, "running\n");
     results_put_code();
     sites_visit(write_site);
+    if (opt.blocks)
+        write_blocks();
     VG_(fprintf)(results_file, "end\n");
 }
 

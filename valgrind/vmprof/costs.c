@@ -6,6 +6,8 @@
 #include "system.h"
 #include "walk.h"
 
+#include "../common/frames.h"
+
 #include "pub_tool_hashtable.h"
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
@@ -95,7 +97,7 @@ static struct fault_counts *path_counts(const struct access *access)
     walk_stack(&walk, &access->at);
     walk.ips[0] = access->ip;
     const struct path wanted = {
-        .key = walk_hash(walk.ips, walk.count),
+        .key = frames_hash(walk.ips, walk.count),
         .ips = walk.ips,
         .ip_count = walk.count,
         .cut = walk.cut,

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "heap.h"
 
-#include "walk.h"
+#include "../common/allocator.h"
+#include "../common/frames.h"
 
 #include "pub_tool_hashtable.h"
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_oset.h"
-#include "pub_tool_replacemalloc.h"
 #include "pub_tool_stacktrace.h"
-#include "pub_tool_tooliface.h"
 
 enum { SITE_FRAMES = 12 };
 
@@ -57,7 +56,7 @@ static struct heap_site *current_site(ThreadId tid)
     struct heap_site wanted = {0};
     wanted.ip_count =
         VG_(get_StackTrace)(tid, wanted.ips, SITE_FRAMES, NULL, NULL, 0);
-    wanted.key = walk_hash(wanted.ips, wanted.ip_count);
+    wanted.key = frames_hash(wanted.ips, wanted.ip_count);
     struct heap_site *site = VG_(HT_gen_lookup)(sites, &wanted, compare_sites);
     return site == NULL ? add_site(&wanted) : site;
 }
@@ -84,90 +83,28 @@ static void add_block(ThreadId tid, Addr start, SizeT size)
     VG_(OSetGen_Insert)(live, block);
 }
 
-static void drop_block(Addr start)
+static void on_alloc(ThreadId tid, const struct allocation *block)
+{
+    add_block(tid, block->start, block->size);
+}
+
+static void on_free(Addr start)
 {
     struct heap_block *block = VG_(OSetGen_Remove)(live, &start);
     if (block != NULL)
         VG_(OSetGen_FreeNode)(live, block);
 }
 
-static void *allocate(ThreadId tid, SizeT align, SizeT size, Bool clear)
+static SizeT size_of(Addr start)
 {
-    if ((SSizeT)size < 0)
-        return NULL;
-    void *p = VG_(cli_malloc)(align, size);
-    if (p == NULL)
-        return NULL;
-    if (clear)
-        VG_(memset)(p, 0, size);
-    add_block(tid, (Addr)p, size);
-    return p;
-}
-
-static void *on_malloc(ThreadId tid, SizeT size)
-{
-    return allocate(tid, VG_(clo_alignment), size, False);
-}
-
-static void *on_memalign(ThreadId tid, SizeT align, SizeT size)
-{
-    return allocate(tid, align, size, False);
-}
-
-static void *on_new_aligned(ThreadId tid, SizeT size, SizeT align)
-{
-    return allocate(tid, align, size, False);
-}
-
-static void *on_calloc(ThreadId tid, SizeT count, SizeT size)
-{
-    SizeT bytes;
-    if (__builtin_mul_overflow(count, size, &bytes))
-        return NULL;
-    return allocate(tid, VG_(clo_alignment), bytes, True);
-}
-
-static void on_free(ThreadId tid, void *p)
-{
-    (void)tid;
-    drop_block((Addr)p);
-    VG_(cli_free)(p);
-}
-
-static void on_delete_aligned(ThreadId tid, void *p, SizeT align)
-{
-    (void)align;
-    on_free(tid, p);
-}
-
-static void *on_realloc(ThreadId tid, void *old, SizeT size)
-{
-    if (old == NULL)
-        return on_malloc(tid, size);
-    Addr start = (Addr)old;
     const struct heap_block *block = VG_(OSetGen_Lookup)(live, &start);
-    SizeT old_size = block == NULL ? 0 : block->size;
-    void *p = on_malloc(tid, size);
-    if (p == NULL)
-        return NULL;
-    VG_(memcpy)(p, old, old_size < size ? old_size : size);
-    on_free(tid, old);
-    return p;
+    return block == NULL ? 0 : block->size;
 }
 
-static SizeT on_usable_size(ThreadId tid, void *p)
-{
-    (void)tid;
-    return VG_(cli_malloc_usable_size)(p);
-}
-
-/* Without --blocks the preload object is not there, and nothing calls these. */
 void heap_prepare(void)
 {
-    VG_(needs_malloc_replacement)
-    (on_malloc, on_malloc, on_new_aligned, on_malloc, on_new_aligned,
-        on_memalign, on_calloc, on_free, on_free, on_delete_aligned, on_free,
-        on_delete_aligned, on_realloc, on_usable_size, 0);
+    static const struct allocator allocator = {on_alloc, on_free, size_of};
+    allocator_replace(&allocator);
 }
 
 void heap_enable(void)

@@ -18,11 +18,3 @@ void walk_stack(struct walk *walk, const struct at *at)
     walk->cut = count > MAX_FRAMES;
     walk->count = count == 0 ? 1 : walk->cut ? MAX_FRAMES : count;
 }
-
-UWord walk_hash(const Addr *ips, UInt count)
-{
-    ULong hash = count;
-    for (UInt i = 0; i < count; i++)
-        hash = (hash ^ ips[i]) * 0x9e3779b97f4a7c15ULL ^ hash >> 29;
-    return (UWord)(hash ^ hash >> 32);
-}

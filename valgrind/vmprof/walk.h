@@ -20,6 +20,4 @@ struct walk {
 /* The stack of the running thread. */
 void walk_stack(struct walk *walk, const struct at *at);
 
-UWord walk_hash(const Addr *ips, UInt count);
-
 #endif

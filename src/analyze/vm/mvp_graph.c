@@ -4,30 +4,13 @@
 #include "analyze/vm/vm_places.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-static const struct {
-    const char *name;
-    const char *text;
-} events[WNDL_MVP_EVENTS] = {
+static const struct wndl_callgraph_event_text events[WNDL_MVP_EVENTS] = {
     [WNDL_MVP_WASTED] = {"Wasted", "constant bits of sectors"},
     [WNDL_MVP_SECTORS] = {"Sectors", "sectors that loads read"},
     [WNDL_MVP_LOADS] = {"Loads", "loads"},
     [WNDL_MVP_WIDE] = {"Wide", "loads of vectors"},
 };
-
-static enum wndl_status add_events(struct wndl_callgraph *g)
-{
-    enum wndl_status status = WNDL_OK;
-    for (uint32_t i = 0; i < WNDL_MVP_EVENTS && status == WNDL_OK; i++) {
-        const char *name = events[i].name;
-        uint32_t index;
-        status = wndl_callgraph_event(g,
-            (struct wndl_bytes){(const uint8_t *)name, strlen(name)},
-            events[i].text, &index);
-    }
-    return status;
-}
 
 /* ---- places */
 
@@ -39,6 +22,12 @@ static bool find_places(struct wndl_vm_places *places, struct wndl_callgraph *g,
         const struct wndl_mvp_site *site = wndl_vec_at(&mvp->sites, i);
         if (!wndl_vm_places_add(places, site->ip))
             return false;
+    }
+    for (size_t i = 0; i < mvp->heaps.len; i++) {
+        const struct wndl_mvp_heap *heap = wndl_vec_at(&mvp->heaps, i);
+        for (uint32_t j = 0; j < heap->ip_count; j++)
+            if (!wndl_vm_places_add(places, heap->ips[j]))
+                return false;
     }
     return wndl_vm_places_name(places, g, &mvp->code, sources) == WNDL_OK;
 }
@@ -111,7 +100,7 @@ enum wndl_status wndl_mvp_graph(struct wndl_mvp_graph *graph,
 {
     struct wndl_callgraph *g = graph->graph;
     struct wndl_vm_places places;
-    enum wndl_status status = add_events(g);
+    enum wndl_status status = wndl_callgraph_events(g, events, WNDL_MVP_EVENTS);
     if (status != WNDL_OK)
         return status;
     if (!find_places(&places, g, mvp, sources))
@@ -121,5 +110,7 @@ enum wndl_status wndl_mvp_graph(struct wndl_mvp_graph *graph,
     if (status == WNDL_OK && graph->rows.len != 0)
         qsort(graph->rows.data, graph->rows.len, graph->rows.element,
             compare_rows);
+    if (status == WNDL_OK)
+        status = wndl_mvp_data_find(&graph->found, mvp, &places, g);
     return status;
 }

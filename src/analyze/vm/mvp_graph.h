@@ -4,6 +4,7 @@
 #define WNDL_ANALYZE_VM_MVP_GRAPH_H
 
 #include "analyze/names/profile_names.h"
+#include "analyze/vm/mvp_data.h"
 #include "model/mvp_view.h"
 
 /* A profile with its places; all lives as long as `graph`. */
@@ -11,6 +12,7 @@ struct wndl_mvp_graph {
     struct wndl_callgraph *graph;  /* empty at first */
     struct wndl_vec rows;          /* as in struct wndl_mvp_view */
     struct wndl_mvp_totals totals; /* 0 at first */
+    struct wndl_mvp_found found;   /* empty at first */
 };
 
 /*

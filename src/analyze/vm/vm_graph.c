@@ -3,12 +3,7 @@
 
 #include "analyze/vm/vm_walk.h"
 
-#include <string.h>
-
-static const struct {
-    const char *name;
-    const char *text;
-} events[WNDL_VM_EVENTS] = {
+static const struct wndl_callgraph_event_text events[WNDL_VM_EVENTS] = {
     [WNDL_VM_IA] = {"Ia", "instruction accesses"},
     [WNDL_VM_IF1] = {"If1", "instruction pages touched first"},
     [WNDL_VM_IFC] = {"Ifc", "clean instruction faults"},
@@ -18,19 +13,6 @@ static const struct {
     [WNDL_VM_DFC] = {"Dfc", "clean data faults"},
     [WNDL_VM_DFD] = {"Dfd", "dirty data faults"},
 };
-
-static enum wndl_status add_events(struct wndl_callgraph *g)
-{
-    enum wndl_status status = WNDL_OK;
-    for (uint32_t i = 0; i < WNDL_VM_EVENTS && status == WNDL_OK; i++) {
-        const char *name = events[i].name;
-        uint32_t index;
-        status = wndl_callgraph_event(g,
-            (struct wndl_bytes){(const uint8_t *)name, strlen(name)},
-            events[i].text, &index);
-    }
-    return status;
-}
 
 static enum wndl_status add_accesses(struct wndl_callgraph *g,
     const struct wndl_vm *vm, const struct wndl_vm_places *places)
@@ -162,7 +144,7 @@ enum wndl_status wndl_vm_graph(struct wndl_vm_graph *graph,
 {
     struct wndl_callgraph *g = graph->graph;
     struct adder a = {.g = g, .places = graph->places, .paths = graph->paths};
-    enum wndl_status status = add_events(g);
+    enum wndl_status status = wndl_callgraph_events(g, events, WNDL_VM_EVENTS);
     if (status != WNDL_OK)
         return status;
     status = wndl_vm_find_places(graph->places, g, vm, sources);

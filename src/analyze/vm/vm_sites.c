@@ -1,34 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/vm/vm_sites.h"
 
-#include "base/text.h"
+#include "analyze/heap/alloc_fn.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Functions that pass a request on to the allocator. */
-static const char *const allocators[] = {"malloc", "calloc", "realloc",
-    "reallocarray", "memalign", "posix_memalign", "aligned_alloc", "valloc",
-    "strdup", "strndup", "__strdup", "g_malloc", "g_malloc0", "g_realloc",
-    "xmalloc", "xcalloc", "xrealloc", "PyMem_RawMalloc", "PyMem_Malloc",
-    "PyObject_Malloc"};
+enum { PLACE_SIZE = 1024 };
 
-static bool is_allocator(const char *name)
+static void format_place(
+    const struct wndl_callgraph *g, uint32_t index, char text[PLACE_SIZE])
 {
-    if (wndl_text_starts_with(name, "operator new") ||
-        wndl_text_starts_with(name, "_Zn"))
-        return true;
-    for (size_t i = 0; i < sizeof allocators / sizeof *allocators; i++)
-        if (strcmp(name, allocators[i]) == 0)
-            return true;
-    return false;
-}
-
-/* The id of "function (file:line)" for a place. */
-static bool text_of_place(
-    struct wndl_callgraph *g, uint32_t index, uint32_t *id)
-{
-    char text[1024];
     const struct wndl_callgraph_place *place =
         wndl_callgraph_place_at(g, index);
     const struct wndl_callgraph_function *f =
@@ -36,29 +19,45 @@ static bool text_of_place(
     const char *name = wndl_intern_text(&g->strings, f->name);
     uint32_t file = place->file == 0 ? f->file : place->file;
     if (file == 0)
-        snprintf(text, sizeof text, "%s (in %s)", name,
+        snprintf(text, PLACE_SIZE, "%s (in %s)", name,
             wndl_intern_text(&g->strings, f->object));
     else
-        snprintf(text, sizeof text, "%s (%s:%u)", name,
+        snprintf(text, PLACE_SIZE, "%s (%s:%u)", name,
             wndl_intern_text(&g->strings, file), place->line);
+}
+
+bool wndl_vm_site_text(struct wndl_callgraph *g, uint32_t place, uint32_t *id)
+{
+    char text[PLACE_SIZE];
+    format_place(g, place, text);
     return wndl_callgraph_text(g, text, id);
 }
 
-static uint32_t site_place(const struct wndl_vm_places *places,
-    const struct wndl_callgraph *g, const struct wndl_vm_row *row)
+/* Whether the place passes a request on to the allocator. */
+static bool is_allocator(const struct wndl_callgraph *g, uint32_t place)
+{
+    char text[PLACE_SIZE];
+    const struct wndl_callgraph_function *f = wndl_callgraph_function_at(
+        g, wndl_callgraph_place_at(g, place)->function);
+    format_place(g, place, text);
+    return strstr(wndl_intern_text(&g->strings, f->object), "vgpreload_") !=
+               NULL ||
+           strcmp(wndl_intern_text(&g->strings, f->name),
+               "wndl_heap_on_alloc") == 0 ||
+           wndl_heap_alloc_fn(
+               (struct wndl_bytes){(const uint8_t *)text, strlen(text)});
+}
+
+uint32_t wndl_vm_site_place(const struct wndl_vm_places *places,
+    const struct wndl_callgraph *g, const uint64_t *ips, uint32_t ip_count)
 {
     uint32_t place = 0;
-    for (uint32_t i = 0; i < row->ip_count; i++) {
-        const struct wndl_vm_place *at = wndl_vm_place_at(places, row->ips[i]);
+    for (uint32_t i = 0; i < ip_count; i++) {
+        const struct wndl_vm_place *at = wndl_vm_place_at(places, ips[i]);
         for (uint32_t j = at->count; j-- > 0;) {
             place =
                 *(const uint32_t *)wndl_vec_at(&places->places, at->first + j);
-            const struct wndl_callgraph_function *f =
-                wndl_callgraph_function_at(
-                    g, wndl_callgraph_place_at(g, place)->function);
-            const char *object = wndl_intern_text(&g->strings, f->object);
-            if (strstr(object, "vgpreload_") == NULL &&
-                !is_allocator(wndl_intern_text(&g->strings, f->name)))
+            if (!is_allocator(g, place))
                 return place;
         }
     }
@@ -116,7 +115,9 @@ enum wndl_status wndl_vm_sites_find(struct wndl_vec *sites,
         uint32_t text;
         if (row->kind != WNDL_VM_SITE || row->memory != memory)
             continue;
-        if (!text_of_place(g, site_place(places, g, row), &text) ||
+        if (!wndl_vm_site_text(g,
+                wndl_vm_site_place(places, g, row->ips, row->ip_count),
+                &text) ||
             !add_row(sites, &index, g, text, row))
             return WNDL_NOMEM;
     }

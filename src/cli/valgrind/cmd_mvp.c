@@ -5,37 +5,16 @@
 #include "cli/valgrind/profile_run.h"
 #include "in/mvp.h"
 
-#include <limits.h>
 #include <stddef.h>
-#include <stdio.h>
-
-#define AT(field) offsetof(struct wndl_mvp_options, field)
 
 static const struct wndl_option option_table[] = {
-    {0, "trace-children", NULL, NULL, NULL, NULL,
-        "also profile the programs that the command starts", WNDL_OPT_FLAG,
-        AT(trace_children)},
-    {0, "vg", "OPTION", NULL, NULL, NULL,
-        "pass OPTION to Valgrind; may be repeated", WNDL_OPT_LIST,
-        AT(valgrind)},
-    {'o', "output", "OUT", NULL, "mvp.%p.mvp", NULL,
-        "write the results to OUT; %p stands for the pid; results that are "
-        "there are kept as OUT.old, any other file that is not "
-        "empty is an error",
-        WNDL_OPT_TEXT, AT(out)},
-    {0, "show", "FILE", NULL, NULL, NULL,
-        "show the results of an earlier run instead of running a command",
-        WNDL_OPT_TEXT, AT(show)},
-    {0, "callgrind", "OUT", NULL, NULL, NULL,
-        "with --show: write the costs of lines for KCachegrind", WNDL_OPT_TEXT,
-        AT(callgrind)},
-    {0, "json", NULL, NULL, NULL, NULL, "show the results as JSON",
-        WNDL_OPT_FLAG, AT(json)},
-    {'n', "rows", "N", NULL, NULL, NULL,
-        "show N rows of each table (default 20)", WNDL_OPT_COUNT, AT(rows)},
-    {'q', "quiet", NULL, NULL, NULL, NULL, "show no report after the run",
-        WNDL_OPT_FLAG, AT(quiet)},
-    WNDL_SYMBOL_OPTION_ROWS(struct wndl_mvp_options, symbols),
+    {0, "blocks", NULL, NULL, NULL, NULL,
+        "also find which data is larger than it need be: heap blocks by the "
+        "site that allocated them; the program runs on Valgrind's allocator",
+        WNDL_OPT_FLAG, offsetof(struct wndl_mvp_options, blocks)},
+    WNDL_PROFILE_RUN_OPTION_ROWS(struct wndl_mvp_options, shared, "mvp.%p.mvp"),
+    WNDL_PROFILE_SHOW_OPTION_ROWS(
+        struct wndl_mvp_options, shared, "the costs of lines"),
     {0},
 };
 
@@ -59,18 +38,14 @@ static int show(const void *options, const char *path)
 static int run_command(
     const struct wndl_mvp_options *o, struct wndl_operands operands)
 {
-    char out[PATH_MAX + 64];
-    snprintf(out, sizeof out, "--mvp-out-file=%s", o->out);
-    const char *const options[] = {out,
-        o->trace_children ? "--trace-children=yes" : "--trace-children=no",
-        NULL};
+    const char *const options[] = {
+        o->blocks ? "--blocks=yes" : "--blocks=no", NULL};
     const struct wndl_profile_run run = {
-        .valgrind = {.tool = "mvp",
-            .tool_options = options,
-            .options = &o->valgrind},
-        .out = o->out,
+        .shared = &o->shared,
+        .tool = "mvp",
+        .tools = o->blocks ? WNDL_VALGRIND_OURS_MALLOC : WNDL_VALGRIND_OURS,
+        .tool_options = options,
         .are_results = are_results,
-        .quiet = o->quiet,
         .show = show,
         .options = o,
     };
@@ -80,21 +55,16 @@ static int run_command(
 static int run_mvp(const void *options, struct wndl_operands operands)
 {
     const struct wndl_mvp_options *o = options;
-    const char *problem = NULL;
-    if (o->show == NULL && operands.count == 0)
-        problem = "COMMAND is missing";
-    else if (o->show != NULL && operands.count != 0)
-        problem = "--show takes no command";
-    else if (o->show == NULL && o->callgrind != NULL)
+    const char *problem = wndl_profile_problem(&o->shared, operands.count);
+    if (problem == NULL && o->shared.show == NULL &&
+        o->shared.callgrind != NULL)
         problem = "--callgrind needs --show";
-    else if (!wndl_profile_is_name(o->out))
-        problem = "--output takes a name in which only %p stands for something";
     if (problem != NULL) {
         wndl_cli_error("%s; see 'windlass mvp --help'", problem);
         return WNDL_EXIT_USAGE;
     }
-    return o->show == NULL ? run_command(o, operands)
-                           : wndl_mvp_show(o, o->show);
+    return o->shared.show == NULL ? run_command(o, operands)
+                                  : wndl_mvp_show(o, o->shared.show);
 }
 
 const struct wndl_command wndl_cmd_mvp = {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass vmprof: finds the code that pages when memory is short. */
 #include "cli/core/command.h"
-#include "cli/valgrind/profile_run.h"
 #include "cli/valgrind/vm_options.h"
 #include "cli/valgrind/vm_run.h"
 #include "cli/valgrind/vm_show.h"
 #include "model/vm.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define AT(field) offsetof(struct wndl_vmprof_options, field)
@@ -34,26 +34,11 @@ static const struct wndl_option option_table[] = {
     {0, "stacks-every", "N", NULL, NULL, NULL,
         "record a stack every N instructions", WNDL_OPT_COUNT,
         AT(stacks_every)},
-    {0, "trace-children", NULL, NULL, NULL, NULL,
-        "also profile the programs that the command starts", WNDL_OPT_FLAG,
-        AT(trace_children)},
-    {0, "vg", "OPTION", NULL, NULL, NULL,
-        "pass OPTION to Valgrind; may be repeated", WNDL_OPT_LIST,
-        AT(valgrind)},
-    {'o', "output", "OUT", NULL, "vmprof.%p.vm", NULL,
-        "write the results to OUT; %p stands for the pid; results that are "
-        "there are kept as OUT.old, any other file that is not "
-        "empty is an error",
-        WNDL_OPT_TEXT, AT(out)},
-    {0, "show", "FILE", NULL, NULL, NULL,
-        "show the results of an earlier run instead of running a command",
-        WNDL_OPT_TEXT, AT(show)},
+    WNDL_PROFILE_RUN_OPTION_ROWS(
+        struct wndl_vmprof_options, shared, "vmprof.%p.vm"),
     {0, "show-mem", "SIZE", NULL, NULL, NULL,
         "show the faults in memory of this size (default: the smallest)",
         WNDL_OPT_SIZE, AT(show_mem)},
-    {0, "callgrind", "OUT", NULL, NULL, NULL,
-        "with --show: write a call graph for KCachegrind", WNDL_OPT_TEXT,
-        AT(callgrind)},
     {0, "order-file", "OUT", NULL, NULL, NULL,
         "with --show: write the functions that ran at the start, for lld's "
         "--symbol-ordering-file",
@@ -65,13 +50,8 @@ static const struct wndl_option option_table[] = {
         "with --show: write the stacks of --stacks-every as a recording; an "
         "instruction counts as a nanosecond",
         WNDL_OPT_TEXT, AT(recording)},
-    {0, "json", NULL, NULL, NULL, NULL, "show the results as JSON",
-        WNDL_OPT_FLAG, AT(json)},
-    {'n', "rows", "N", NULL, NULL, NULL,
-        "show N rows of each table (default 20)", WNDL_OPT_COUNT, AT(rows)},
-    {'q', "quiet", NULL, NULL, NULL, NULL, "show no report after the run",
-        WNDL_OPT_FLAG, AT(quiet)},
-    WNDL_SYMBOL_OPTION_ROWS(struct wndl_vmprof_options, symbols),
+    WNDL_PROFILE_SHOW_OPTION_ROWS(
+        struct wndl_vmprof_options, shared, "a call graph"),
     {0},
 };
 
@@ -102,33 +82,32 @@ static bool are_sizes(const char *text, unsigned most)
 
 static bool writes_file(const struct wndl_vmprof_options *o)
 {
-    return o->callgrind != NULL || o->recording != NULL || o->order != NULL ||
-           o->section_order != NULL;
+    return o->shared.callgrind != NULL || o->recording != NULL ||
+           o->order != NULL || o->section_order != NULL;
+}
+
+static const char *problem_of(const struct wndl_vmprof_options *o)
+{
+    if (o->shared.show == NULL && writes_file(o))
+        return "--callgrind, --recording, --order-file and "
+               "--section-order-file need --show";
+    if (!are_sizes(o->mem, WNDL_VM_MEMORIES))
+        return "--mem takes up to 16 sizes like 64M, separated by commas";
+    return are_sizes(o->page, 1) ? NULL : "--page takes a size like 4K";
 }
 
 static int run_vmprof(const void *options, struct wndl_operands operands)
 {
     const struct wndl_vmprof_options *o = options;
-    const char *problem = NULL;
-    if (o->show == NULL && operands.count == 0)
-        problem = "COMMAND is missing";
-    else if (o->show != NULL && operands.count != 0)
-        problem = "--show takes no command";
-    else if (o->show == NULL && writes_file(o))
-        problem = "--callgrind, --recording, --order-file and "
-                  "--section-order-file need --show";
-    else if (!are_sizes(o->mem, WNDL_VM_MEMORIES))
-        problem = "--mem takes up to 16 sizes like 64M, separated by commas";
-    else if (!are_sizes(o->page, 1))
-        problem = "--page takes a size like 4K";
-    else if (!wndl_profile_is_name(o->out))
-        problem = "--output takes a name in which only %p stands for something";
+    const char *problem = wndl_profile_problem(&o->shared, operands.count);
+    if (problem == NULL)
+        problem = problem_of(o);
     if (problem != NULL) {
         wndl_cli_error("%s; see 'windlass vmprof --help'", problem);
         return WNDL_EXIT_USAGE;
     }
-    return o->show == NULL ? wndl_vm_run(o, operands)
-                           : wndl_vm_show(o, o->show);
+    return o->shared.show == NULL ? wndl_vm_run(o, operands)
+                                  : wndl_vm_show(o, o->shared.show);
 }
 
 const struct wndl_command wndl_cmd_vmprof = {

@@ -58,7 +58,8 @@ static bool check_version(const char *valgrind)
 }
 
 /* The folder that Valgrind takes tools from. */
-static bool find_tools(const struct wndl_valgrind_run *run, char path[PATH_MAX])
+static bool find_folder(
+    const struct wndl_valgrind_run *run, char path[PATH_MAX])
 {
     static const char *const places[] = {
         "../../valgrind", WNDL_VALGRIND_FROM_BINDIR};
@@ -71,7 +72,7 @@ static bool find_tools(const struct wndl_valgrind_run *run, char path[PATH_MAX])
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char folder[2 * PATH_MAX];
         snprintf(folder, sizeof folder, "%s/%s/%s", self, places[i],
-            run->replaces_malloc ? "malloc" : "plain");
+            run->tools == WNDL_VALGRIND_OURS_MALLOC ? "malloc" : "plain");
         char tool[3 * PATH_MAX];
         snprintf(tool, sizeof tool, "%s/%s-amd64-linux", folder, run->tool);
         if (access(tool, X_OK) == 0 && realpath(folder, path) != NULL)
@@ -81,6 +82,23 @@ static bool find_tools(const struct wndl_valgrind_run *run, char path[PATH_MAX])
                    "install Valgrind's headers and libraries (Debian: "
                    "valgrind) and build windlass again",
         run->tool);
+    return false;
+}
+
+/* The folder of our tools, empty for Valgrind's own. */
+static bool find_tools(const struct wndl_valgrind_run *run,
+    const char *valgrind, char folder[PATH_MAX])
+{
+    folder[0] = '\0';
+    return run->tools == WNDL_VALGRIND_ITS_OWN ||
+           (find_folder(run, folder) && check_version(valgrind));
+}
+
+bool wndl_valgrind_find(char path[PATH_MAX])
+{
+    if (wndl_program_find("valgrind", path))
+        return true;
+    wndl_cli_error("cannot find valgrind; install it (Debian: valgrind)");
     return false;
 }
 
@@ -151,7 +169,9 @@ static void restore_terminal(const struct sigaction old[2])
     sigaction(SIGQUIT, &old[1], NULL);
 }
 
-static int run_line(char **line, const char *folder, pid_t *started)
+/* CPython's own allocator would hide blocks that it cuts from large ones. */
+static int run_line(const struct wndl_valgrind_run *run, char **line,
+    const char *folder, pid_t *started)
 {
     struct sigaction old[2];
     int status = 0;
@@ -159,7 +179,10 @@ static int run_line(char **line, const char *folder, pid_t *started)
     pid_t pid = fork();
     if (pid == 0) {
         restore_terminal(old);
-        setenv("VALGRIND_LIB", folder, 1);
+        if (folder[0] != '\0')
+            setenv("VALGRIND_LIB", folder, 1);
+        if (run->tools == WNDL_VALGRIND_OURS_MALLOC)
+            setenv("PYTHONMALLOC", "malloc", 0);
         execv(line[0], line);
         _exit(EXIT_START);
     }
@@ -179,11 +202,7 @@ int wndl_valgrind_run(const struct wndl_valgrind_run *run, pid_t *pid)
     char valgrind[PATH_MAX];
     char folder[PATH_MAX];
     char tool[64];
-    if (!wndl_program_find("valgrind", valgrind)) {
-        wndl_cli_error("cannot find valgrind; install it (Debian: valgrind)");
-        return EXIT_START;
-    }
-    if (!find_tools(run, folder) || !check_version(valgrind))
+    if (!wndl_valgrind_find(valgrind) || !find_tools(run, valgrind, folder))
         return EXIT_START;
     snprintf(tool, sizeof tool, "--tool=%s", run->tool);
     char **line = command_line(run, valgrind, tool);
@@ -191,7 +210,7 @@ int wndl_valgrind_run(const struct wndl_valgrind_run *run, pid_t *pid)
         wndl_cli_error("too many options for Valgrind");
         return EXIT_START;
     }
-    int exit_code = run_line(line, folder, pid);
+    int exit_code = run_line(run, line, folder, pid);
     free(line);
     return exit_code;
 }

@@ -6,18 +6,14 @@
 #include "cli/core/command.h"
 #include "cli/core/input.h"
 #include "cli/core/output.h"
-#include "cli/shared/debug_dirs.h"
 #include "cli/shared/known_file.h"
+#include "cli/valgrind/profile_show.h"
 #include "in/mvp.h"
 #include "model/graph_stack.h"
-#include "out/callgrind.h"
 #include "out/vm/mvp_json.h"
 #include "out/vm/mvp_text.h"
 
 #include <stdio.h>
-#include <string.h>
-
-enum { USUAL_ROWS = 20 };
 
 /* Results that were read and named. */
 struct profile {
@@ -31,16 +27,10 @@ struct profile {
 static bool name_code(struct profile *p,
     const struct wndl_symbol_options *symbols, struct wndl_error *err)
 {
-    struct wndl_debug_dirs dirs;
-    struct wndl_symbolizer_cache cache;
-    wndl_debug_dirs_init(&dirs, &symbols->debug_dirs);
-    const struct wndl_symbol_sources sources = {
-        .debug_dirs = dirs.list,
-        .debuginfod = wndl_asks_debuginfod(symbols),
-        .cache = wndl_symbol_cache(symbols, &cache),
-    };
+    struct wndl_profile_sources from;
+    wndl_profile_sources_init(&from, symbols);
     p->found.graph = &p->graph;
-    enum wndl_status status = wndl_mvp_graph(&p->found, &p->mvp, &sources);
+    enum wndl_status status = wndl_mvp_graph(&p->found, &p->mvp, &from.sources);
     if (status != WNDL_OK) {
         wndl_graph_fail(status, 0, err);
         return false;
@@ -83,37 +73,28 @@ static bool open_profile(struct profile *p, const struct wndl_input *input,
 static bool write_callgrind(FILE *out, void *context)
 {
     const struct profile *p = context;
-    const char *command = p->mvp.command;
-    return wndl_callgrind_write(out, &p->graph,
-        (struct wndl_bytes){(const uint8_t *)command, strlen(command)},
-        wndl_mem_libc());
+    return wndl_profile_write_callgrind(out, &p->graph, p->mvp.command);
 }
 
-static int show_report(
-    const struct wndl_mvp_options *o, const struct profile *p)
+static bool put_json(struct wndl_buf *out, const void *view)
 {
-    struct wndl_buf text;
-    const struct wndl_mvp_view view = {
-        &p->mvp, &p->graph, &p->found.rows, p->found.totals};
-    wndl_buf_init(&text, wndl_mem_libc());
-    int exit_code = WNDL_EXIT_OK;
-    const bool whole = o->json ? wndl_mvp_json(&text, &view)
-                               : wndl_mvp_text(&text, &view,
-                                     o->rows == 0 ? USUAL_ROWS : o->rows);
-    if (whole)
-        fwrite(text.data, 1, text.size, o->show != NULL ? stdout : stderr);
-    else
-        exit_code = wndl_cli_error("out of memory");
-    wndl_buf_free(&text);
-    return exit_code;
+    return wndl_mvp_json(out, view);
 }
 
-static int show_profile(const struct wndl_mvp_options *o, struct profile *p)
+static bool put_text(struct wndl_buf *out, const void *view, size_t rows)
+{
+    return wndl_mvp_text(out, view, rows);
+}
+
+static int show_profile(const struct wndl_profile_options *o, struct profile *p)
 {
     const struct wndl_output callgrind = {
         o->callgrind, write_callgrind, p, "kcachegrind"};
+    const struct wndl_mvp_view view = {&p->mvp, &p->graph, &p->found.rows,
+        p->found.totals, p->found.found.view};
+    const struct wndl_profile_report report = {put_json, put_text, &view};
     return o->callgrind != NULL ? wndl_output_write(&callgrind)
-                                : show_report(o, p);
+                                : wndl_profile_print(o, &report);
 }
 
 int wndl_mvp_show(const struct wndl_mvp_options *o, const char *path)
@@ -123,11 +104,11 @@ int wndl_mvp_show(const struct wndl_mvp_options *o, const char *path)
     if (!wndl_input_open(&input, path))
         return WNDL_EXIT_FAILURE;
     const bool is_open = wndl_known_file_is_taken(&input, WNDL_TAKES_MVP) &&
-                         open_profile(&profile, &input, &o->symbols);
+                         open_profile(&profile, &input, &o->shared.symbols);
     wndl_input_close(&input);
     if (!is_open)
         return WNDL_EXIT_FAILURE;
-    const int exit_code = show_profile(o, &profile);
+    const int exit_code = show_profile(&o->shared, &profile);
     close_profile(&profile);
     return exit_code;
 }

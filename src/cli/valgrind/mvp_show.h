@@ -3,20 +3,12 @@
 #ifndef WNDL_CLI_VALGRIND_MVP_SHOW_H
 #define WNDL_CLI_VALGRIND_MVP_SHOW_H
 
-#include "cli/core/options.h"
-#include "cli/shared/symbol_options.h"
+#include "cli/valgrind/profile_options.h"
 
 /* What `windlass mvp` was asked for. */
 struct wndl_mvp_options {
-    bool trace_children;
-    uint64_t rows;
-    const char *callgrind;
-    bool json;
-    const char *show;
-    bool quiet;
-    const char *out;
-    struct wndl_option_list valgrind;
-    struct wndl_symbol_options symbols;
+    struct wndl_profile_options shared;
+    bool blocks; /* follow the blocks of the heap */
 };
 
 /*

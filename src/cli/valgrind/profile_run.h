@@ -6,22 +6,18 @@
 #include "base/bytes.h"
 #include "cli/core/command.h"
 #include "cli/valgrind/launch.h"
+#include "cli/valgrind/profile_options.h"
 
-/* A run, and what is to be done with its results. */
+/* A run, and what is to be done with its results. All is borrowed. */
 struct wndl_profile_run {
-    struct wndl_valgrind_run valgrind;     /* without its command */
-    const char *out;                       /* only %p stands for something */
+    const struct wndl_profile_options *shared;
+    const char *tool; /* "vmprof" */
+    enum wndl_valgrind_tools tools;
+    const char *const *tool_options; /* of the tool alone; ends with NULL */
     bool (*are_results)(const char *path); /* of an earlier run */
-    bool quiet;                            /* nothing is shown */
     int (*show)(const void *options, const char *path);
-    const void *options;
+    const void *options; /* for `show` */
 };
-
-/*
- * Whether a name is one for `out`. Valgrind would expand other percent signs,
- * or refuse them.
- */
-bool wndl_profile_is_name(const char *pattern);
 
 /* Whether the file at `path` can be read and begins as `is` says. */
 bool wndl_profile_file_is(const char *path, bool (*is)(struct wndl_bytes file));

@@ -6,7 +6,7 @@
 #include "analyze/vm/vm_sites.h"
 #include "analyze/vm/vm_startup.h"
 #include "cli/core/command.h"
-#include "cli/shared/debug_dirs.h"
+#include "cli/valgrind/profile_show.h"
 #include "in/vm.h"
 #include "model/graph_stack.h"
 
@@ -66,15 +66,9 @@ static bool name_code(struct wndl_vm_profile *profile, const char *path,
     const struct wndl_symbol_options *symbols)
 {
     struct wndl_error err = {0};
-    struct wndl_debug_dirs dirs;
-    struct wndl_symbolizer_cache cache;
-    wndl_debug_dirs_init(&dirs, &symbols->debug_dirs);
-    const struct wndl_symbol_sources sources = {
-        .debug_dirs = dirs.list,
-        .debuginfod = wndl_asks_debuginfod(symbols),
-        .cache = wndl_symbol_cache(symbols, &cache),
-    };
-    return find_all(profile, &sources, &err) || say_failure(path, &err);
+    struct wndl_profile_sources from;
+    wndl_profile_sources_init(&from, symbols);
+    return find_all(profile, &from.sources, &err) || say_failure(path, &err);
 }
 
 bool wndl_vm_profile_open(struct wndl_vm_profile *profile,

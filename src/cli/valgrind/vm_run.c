@@ -6,11 +6,10 @@
 #include "in/vm.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 
 struct texts {
-    char mem[128], page[64], startup[64], stacks[64], out[PATH_MAX + 64];
+    char mem[128], page[64], startup[64], stacks[64];
 };
 
 static void fill_options(const struct wndl_vmprof_options *o, struct texts *t,
@@ -22,17 +21,13 @@ static void fill_options(const struct wndl_vmprof_options *o, struct texts *t,
     snprintf(t->startup, sizeof t->startup, "--startup=%" PRIu64, o->startup);
     snprintf(t->stacks, sizeof t->stacks, "--stacks-every=%" PRIu64,
         o->stacks_every);
-    snprintf(t->out, sizeof t->out, "--vmprof-out-file=%s", o->out);
     options[n++] = t->mem;
     options[n++] = t->page;
     options[n++] = t->startup;
     options[n++] = t->stacks;
-    options[n++] = t->out;
     options[n++] = o->no_paths ? "--paths=no" : "--paths=yes";
     options[n++] = o->no_system ? "--system=no" : "--system=yes";
     options[n++] = o->blocks ? "--blocks=yes" : "--blocks=no";
-    options[n++] =
-        o->trace_children ? "--trace-children=yes" : "--trace-children=no";
     options[n] = NULL;
 }
 
@@ -53,13 +48,11 @@ int wndl_vm_run(
     const char *options[16];
     fill_options(o, &texts, options);
     const struct wndl_profile_run run = {
-        .valgrind = {.tool = "vmprof",
-            .replaces_malloc = o->blocks,
-            .tool_options = options,
-            .options = &o->valgrind},
-        .out = o->out,
+        .shared = &o->shared,
+        .tool = "vmprof",
+        .tools = o->blocks ? WNDL_VALGRIND_OURS_MALLOC : WNDL_VALGRIND_OURS,
+        .tool_options = options,
         .are_results = are_results,
-        .quiet = o->quiet,
         .show = show,
         .options = o,
     };

@@ -7,24 +7,19 @@
 #include "cli/core/input.h"
 #include "cli/core/output.h"
 #include "cli/shared/known_file.h"
+#include "cli/valgrind/profile_show.h"
 #include "cli/valgrind/vm_profile.h"
-#include "out/callgrind.h"
 #include "out/vm/json.h"
 #include "out/vm/order.h"
 #include "out/vm/text.h"
 
 #include <stdio.h>
-#include <string.h>
-
-enum { USUAL_ROWS = 20 };
 
 static bool write_callgrind(FILE *out, void *context)
 {
     const struct wndl_vm_profile *profile = context;
-    const char *command = profile->vm.command;
-    return wndl_callgrind_write(out, &profile->graph,
-        (struct wndl_bytes){(const uint8_t *)command, strlen(command)},
-        wndl_mem_libc());
+    return wndl_profile_write_callgrind(
+        out, &profile->graph, profile->vm.command);
 }
 
 static bool write_order_as(
@@ -57,22 +52,22 @@ static bool write_recording(FILE *out, void *context)
     return false;
 }
 
-static int show_report(
-    const struct wndl_vmprof_options *o, const struct wndl_vm_profile *profile)
+static bool put_json(struct wndl_buf *out, const void *view)
 {
-    struct wndl_buf text;
+    return wndl_vm_json(out, view);
+}
+
+static bool put_text(struct wndl_buf *out, const void *view, size_t rows)
+{
+    return wndl_vm_text(out, view, rows);
+}
+
+static int show_report(
+    const struct wndl_profile_options *o, const struct wndl_vm_profile *profile)
+{
     const struct wndl_vm_view view = wndl_vm_profile_view(profile);
-    wndl_buf_init(&text, wndl_mem_libc());
-    int exit_code = WNDL_EXIT_OK;
-    bool whole = o->json ? wndl_vm_json(&text, &view)
-                         : wndl_vm_text(&text, &view,
-                               o->rows == 0 ? USUAL_ROWS : o->rows);
-    if (whole)
-        fwrite(text.data, 1, text.size, o->show != NULL ? stdout : stderr);
-    else
-        exit_code = wndl_cli_error("out of memory");
-    wndl_buf_free(&text);
-    return exit_code;
+    const struct wndl_profile_report report = {put_json, put_text, &view};
+    return wndl_profile_print(o, &report);
 }
 
 /* Files that were asked for, else the report. */
@@ -80,7 +75,7 @@ static int show_profile(
     const struct wndl_vmprof_options *o, struct wndl_vm_profile *profile)
 {
     const struct wndl_output outputs[] = {
-        {o->callgrind, write_callgrind, profile, "kcachegrind"},
+        {o->shared.callgrind, write_callgrind, profile, "kcachegrind"},
         {o->order, write_order, profile, NULL},
         {o->section_order, write_section_order, profile, NULL},
         {o->recording, write_recording, profile, "windlass report"},
@@ -93,7 +88,7 @@ static int show_profile(
         is_written = true;
         exit_code = wndl_output_write(&outputs[i]);
     }
-    return is_written ? exit_code : show_report(o, profile);
+    return is_written ? exit_code : show_report(&o->shared, profile);
 }
 
 int wndl_vm_show(const struct wndl_vmprof_options *o, const char *path)
@@ -104,7 +99,7 @@ int wndl_vm_show(const struct wndl_vmprof_options *o, const char *path)
         return WNDL_EXIT_FAILURE;
     bool is_open = wndl_known_file_is_taken(&input, WNDL_TAKES_VM) &&
                    wndl_vm_profile_open(&profile, input.bytes, input.name,
-                       o->show_mem, &o->symbols);
+                       o->show_mem, &o->shared.symbols);
     wndl_input_close(&input);
     if (!is_open)
         return WNDL_EXIT_FAILURE;

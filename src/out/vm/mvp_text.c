@@ -104,6 +104,170 @@ static void add_sites(struct wndl_buf *out, const struct wndl_mvp_view *view,
     }
 }
 
+/* ---- data */
+
+static void add_count(struct wndl_buf *out, uint64_t count, const char *what)
+{
+    add_number(out, count);
+    wndl_buf_printf(out, " %s%s", what, count == 1 ? "" : "s");
+}
+
+static void add_mappings(struct wndl_buf *out, const struct wndl_mvp_view *view)
+{
+    const struct wndl_vec *mappings = &view->mvp->mappings;
+    const uint64_t loads = view->heap.loads;
+    wndl_buf_printf(out, "\nLoads in blocks of the heap: %.1f %%\n",
+        loads == 0
+            ? 0
+            : 100.0 * (double)view->heap.loads_in_blocks / (double)loads);
+    for (size_t i = 0; i < mappings->len; i++) {
+        const struct wndl_mvp_mapping *m = wndl_vec_at(mappings, i);
+        const double share = 100.0 * (double)m->loads / (double)loads;
+        if (loads != 0 && share >= 0.05)
+            wndl_buf_printf(out, "  in no block, in %s: %.1f %%\n",
+                base_name(m->name), share);
+    }
+}
+
+static void add_value(
+    struct wndl_buf *out, const struct wndl_mvp_field *field, uint64_t value)
+{
+    const unsigned unused = 64 - 8 * field->size;
+    const int64_t number = (int64_t)(value << unused) >> unused;
+    if (number >= -(1 << 20) && number < 1 << 20)
+        wndl_buf_printf(out, "%" PRId64, number);
+    else
+        wndl_buf_printf(out, "0x%" PRIx64, value);
+}
+
+static void add_values(struct wndl_buf *out, const struct wndl_mvp_field *field)
+{
+    for (uint32_t i = 0; i < field->value_count; i++) {
+        wndl_buf_text(out, i == 0 ? "" : ", ");
+        add_value(out, field, field->values[i]);
+    }
+}
+
+static void add_waste(struct wndl_buf *out, const struct wndl_mvp_field *field)
+{
+    switch (field->waste) {
+    case WNDL_MVP_CONSTANT:
+        wndl_buf_text(out, "; always ");
+        add_value(out, field, field->first);
+        break;
+    case WNDL_MVP_EQUAL:
+        wndl_buf_printf(out, "; equals offset %" PRIu64, field->same);
+        break;
+    case WNDL_MVP_POINTER:
+        wndl_buf_text(out, "; a pointer");
+        break;
+    case WNDL_MVP_FEW:
+        wndl_buf_printf(out, "; %u values: ", field->value_count);
+        add_values(out, field);
+        break;
+    case WNDL_MVP_NARROW:
+        wndl_buf_printf(out, "; %sint%u_t would do",
+            field->is_signed ? "" : "u", 8 * field->needed);
+        break;
+    case WNDL_MVP_FULL:
+        break;
+    }
+    wndl_buf_byte(out, '\n');
+}
+
+static uint32_t constant_bits(const struct wndl_mvp_field *field)
+{
+    const struct wndl_mvp_site site = {
+        .size = field->size, .varying = field->varying, .signs = field->signs};
+    return wndl_mvp_constant_bits(&site);
+}
+
+static void add_field(struct wndl_buf *out, const struct wndl_mvp_field *field)
+{
+    wndl_buf_printf(out, "  offset %" PRIu64 ", %u byte%s", field->offset,
+        field->size, field->size == 1 ? "" : "s");
+    if (field->name[0] != '\0')
+        wndl_buf_printf(out, ", %s", field->name);
+    wndl_buf_printf(
+        out, ": %u of %u bits constant", constant_bits(field), 8 * field->size);
+    add_waste(out, field);
+}
+
+static void add_gap(struct wndl_buf *out, const struct wndl_mvp_gap *gap)
+{
+    const bool is_one = gap->end - gap->start == 1;
+    wndl_buf_printf(out, "  byte%s %" PRIu64, is_one ? "" : "s", gap->start);
+    if (!is_one)
+        wndl_buf_printf(out, "-%" PRIu64, gap->end - 1);
+    wndl_buf_printf(out, " never %s\n",
+        !gap->is_unwritten ? "read"
+        : gap->is_unread   ? "read or written"
+                           : "written");
+}
+
+static void add_data(struct wndl_buf *out, const struct wndl_mvp_data *data)
+{
+    wndl_buf_text(out, "saves ");
+    add_number(out, data->saved);
+    wndl_buf_text(out, " of ");
+    add_number(out, data->bytes);
+    wndl_buf_text(out, " bytes  ");
+    if (data->type[0] != '\0')
+        wndl_buf_printf(out, "%s, ", data->type);
+    add_count(out, data->blocks, "block");
+    if (data->size != 0) {
+        wndl_buf_text(out, data->is_array ? ", elements of " : " of ");
+        add_count(out, data->size, "byte");
+    }
+    wndl_buf_printf(out, "  allocated by %s\n", data->text);
+    for (uint32_t i = 0; i < data->field_count; i++)
+        add_field(out, &data->fields[i]);
+    for (uint32_t i = 0; i < data->gap_count; i++)
+        add_gap(out, &data->gaps[i]);
+    if (data->needed < data->size)
+        wndl_buf_printf(out,
+            data->needed == 1 ? "  1 byte is enough\n"
+                              : "  %" PRIu64
+                                " bytes are enough, the largest fields first\n",
+            data->needed);
+}
+
+static void add_twins(struct wndl_buf *out, const struct wndl_mvp_twins *twins)
+{
+    wndl_buf_text(out, "saves ");
+    add_number(out, twins->saved);
+    wndl_buf_text(out, " bytes  ");
+    add_count(out, twins->blocks, "pair");
+    wndl_buf_printf(out,
+        ": the pointer at offset %" PRIu64 "%s%s of %" PRIu64
+        " bytes allocated by %s leads to %" PRIu64 " bytes allocated by %s\n",
+        twins->offset, twins->name[0] == '\0' ? "" : ", ", twins->name,
+        twins->size, twins->text, twins->child_size, twins->child);
+}
+
+static void add_heap(
+    struct wndl_buf *out, const struct wndl_mvp_view *view, size_t max_rows)
+{
+    const struct wndl_vec *data = view->heap.data;
+    const struct wndl_vec *twins = view->heap.twins;
+    add_mappings(out, view);
+    wndl_buf_text(out, "\nData in blocks that smaller types would save: ");
+    add_count(out, view->heap.saved, "byte");
+    wndl_buf_text(out, "\nConstant bits of pointers, not among them: ");
+    add_count(out, view->heap.pointer_bits / 8, "byte");
+    wndl_buf_text(out, "\n\n");
+    for (size_t i = 0; i < data->len && i < max_rows; i++)
+        add_data(out, wndl_vec_at(data, i));
+    if (data->len > max_rows) {
+        add_number(out, data->len - max_rows);
+        wndl_buf_text(out, " more lines that allocate: -n N\n");
+    }
+    if (twins->len != 0)
+        wndl_buf_text(out, "\nBlocks that could be one with another:\n");
+    for (size_t i = 0; i < twins->len && i < max_rows; i++)
+        add_twins(out, wndl_vec_at(twins, i));
+}
+
 /* Names of a binary may hold any bytes. */
 bool wndl_mvp_text(
     struct wndl_buf *out, const struct wndl_mvp_view *view, size_t max_rows)
@@ -117,6 +281,8 @@ bool wndl_mvp_text(
         wndl_buf_text(&text, "\nLoads of vectors, whose bits are not known:\n");
         add_sites(&text, view, true, max_rows);
     }
+    if (view->mvp->heaps.len != 0)
+        add_heap(&text, view, max_rows);
     wndl_utf8_plain_lines(out, &text);
     wndl_buf_free(&text);
     return !out->failed;

@@ -16,6 +16,14 @@ static const char sample[] = "windlass-mvp 1\n"
                              "load 40057e 0 4 1000000 31251 977 0 1 0\n"
                              "load 400580 1 2 9 5 1 fffe ffff fff8\n"
                              "wide 400590 0 16 62500 31251 977\n"
+                             "mapping 17 /usr/lib/libc.so.6\n"
+                             "site 3 7 280 40 40 0 40057e 400600\n"
+                             "read 3 40057e 0 4 7 16 56 40 1 4 0 1 5\n"
+                             "read 3 400582 0 8 7 8 8 0 1 ff 0\n"
+                             "skim 3 400590 0 16 7 0 0 0\n"
+                             "write 3 0 0 1 7 0 39 1\n"
+                             "equal 3 7 32 8\n"
+                             "pair 3 24 4 7\n"
                              "later words that nobody knows yet\n"
                              "end\n";
 
@@ -53,6 +61,42 @@ static void reads_every_line(void **state)
     site = wndl_vec_at(&mvp.sites, 2);
     assert_true(site->is_wide);
     assert_int_equal(site->loads, 62500);
+    wndl_mvp_free(&mvp);
+}
+
+static void reads_lines_of_blocks(void **state)
+{
+    (void)state;
+    struct wndl_mvp mvp;
+    assert_int_equal(read_text(&mvp, sample), WNDL_OK);
+    const struct wndl_mvp_mapping *mapping = wndl_vec_at(&mvp.mappings, 0);
+    assert_int_equal(mapping->loads, 17);
+    assert_string_equal(mapping->name, "/usr/lib/libc.so.6");
+    const struct wndl_mvp_heap *heap = wndl_vec_at(&mvp.heaps, 0);
+    assert_int_equal(heap->number, 3);
+    assert_int_equal(heap->blocks, 7);
+    assert_int_equal(heap->bytes, 280);
+    assert_int_equal(heap->largest, 40);
+    assert_int_equal(heap->ip_count, 2);
+    assert_int_equal(heap->ips[1], 0x400600);
+    assert_int_equal(mvp.uses.len, 4);
+    const struct wndl_mvp_use *use = wndl_vec_at(&mvp.uses, 0);
+    assert_int_equal(use->kind, WNDL_MVP_READ);
+    assert_int_equal(use->high, 56);
+    assert_int_equal(use->step, 40);
+    assert_int_equal(use->varying, 4);
+    assert_int_equal(use->value_count, 2);
+    assert_int_equal(use->values[1], 5);
+    use = wndl_vec_at(&mvp.uses, 1);
+    assert_int_equal(use->value_count, 0);
+    use = wndl_vec_at(&mvp.uses, 3);
+    assert_int_equal(use->kind, WNDL_MVP_WRITE);
+    assert_int_equal(use->high, 39);
+    const struct wndl_mvp_equal *equal = wndl_vec_at(&mvp.equals, 0);
+    assert_int_equal(equal->same, 8);
+    const struct wndl_mvp_pair *pair = wndl_vec_at(&mvp.pairs, 0);
+    assert_int_equal(pair->offset, 24);
+    assert_int_equal(pair->child, 4);
     wndl_mvp_free(&mvp);
 }
 
@@ -102,6 +146,17 @@ static void refuses_lines_that_make_no_sense(void **state)
         "wide 40 0 0 1 1 1",           /* no bytes */
         "wide 40 0 16 1 1 1 0 0 0",    /* values */
         "code 2000 1000 0 /a",         /* ends before it starts */
+        "site 3 1 8 9 8 0 40",         /* the smallest is the largest */
+        "site 3 1 8 8 8 0",            /* no frame */
+        "site 3 1 8 8 8 0 40\nsite 3 1 8 8 8 0 40", /* twice */
+        "read 3 40 0 4 1 8 4 4 0 0 0",              /* ends before it starts */
+        "read 3 40 0 4 1 0 6 4 0 0 0",     /* not a multiple of the step */
+        "read 3 40 0 4 1 0 4 0 0 0 0",     /* two offsets and no step */
+        "read 3 40 0 3 1 0 0 0 0 0 0",     /* no size of a value */
+        "read 3 40 0 1 1 0 0 0 0 0 0 100", /* a value that is larger */
+        "read 3 40 0 1 1 0 0 0 0 f 0 1 2 3 4 5 6 7 8 9", /* too many */
+        "skim 3 40 0 16 1 18446744073709551615 18446744073709551615 0",
+        "equal 3 1 8 8", /* itself */
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char text[256];
@@ -116,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_line),
+        cmocka_unit_test(reads_lines_of_blocks),
         cmocka_unit_test(scores_sites),
         cmocka_unit_test(never_takes_a_part_for_the_whole),
         cmocka_unit_test(refuses_lines_that_make_no_sense),

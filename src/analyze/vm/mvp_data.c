@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/vm/mvp_data.h"
+
+#include "analyze/vm/mvp_layout.h"
+#include "analyze/vm/vm_sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The heaps that one line allocates, and what was done with their blocks. */
+struct group {
+    struct wndl_mvp_data data;
+    uint64_t element; /* as all calls of calloc were told, or 0 */
+    size_t heaps;     /* so far */
+    size_t first_use, use_count;
+    size_t first_equal, equal_count;
+};
+
+struct finder {
+    struct wndl_mvp_found *found;
+    const struct wndl_mvp *mvp;
+    const struct wndl_vm_places *places;
+    struct wndl_callgraph *g;
+    struct wndl_vec groups;               /* struct group */
+    uint32_t *group_of;                   /* by index of heap */
+    const struct wndl_mvp_use **uses;     /* by group */
+    const struct wndl_mvp_equal **equals; /* by group */
+};
+
+static struct group *group_at(const struct finder *f, size_t index)
+{
+    return wndl_vec_at(&f->groups, index);
+}
+
+/* ---- groups */
+
+static void join(struct group *group, const struct wndl_mvp_heap *heap)
+{
+    struct wndl_mvp_data *data = &group->data;
+    const uint64_t size = heap->smallest == heap->largest ? heap->largest : 0;
+    if (group->heaps++ == 0) {
+        data->size = size;
+        group->element = heap->element;
+    }
+    if (data->size != size)
+        data->size = 0;
+    if (group->element != heap->element)
+        group->element = 0;
+    data->blocks += heap->blocks;
+    data->bytes += heap->bytes;
+}
+
+static bool find_group(struct finder *f, struct wndl_map *index, size_t i)
+{
+    const struct wndl_mvp_heap *heap = wndl_vec_at(&f->mvp->heaps, i);
+    uint32_t text;
+    if (!wndl_vm_site_text(f->g,
+            wndl_vm_site_place(f->places, f->g, heap->ips, heap->ip_count),
+            &text))
+        return false;
+    uint64_t *number = wndl_map_put(index, text);
+    if (number == NULL)
+        return false;
+    if (*number == 0) {
+        struct group *group = wndl_vec_push(&f->groups);
+        if (group == NULL)
+            return false;
+        *group = (struct group){
+            .data = {
+                .text = wndl_intern_text(&f->g->strings, text), .type = ""}};
+        *number = f->groups.len;
+    }
+    f->group_of[i] = (uint32_t)(*number - 1);
+    join(group_at(f, f->group_of[i]), heap);
+    return true;
+}
+
+static bool find_groups(struct finder *f)
+{
+    struct wndl_map index;
+    const size_t count = f->mvp->heaps.len;
+    wndl_map_init(&index, &f->g->arena);
+    wndl_vec_init(&f->groups, &f->g->arena, sizeof(struct group));
+    f->group_of =
+        wndl_arena_alloc(&f->g->arena, (count + 1) * sizeof *f->group_of);
+    bool whole = f->group_of != NULL;
+    for (size_t i = 0; i < count && whole; i++)
+        whole = find_group(f, &index, i);
+    return whole;
+}
+
+/* The group of a heap by its number; NULL: there is no such heap. */
+static struct group *group_of_heap(const struct finder *f, uint64_t number)
+{
+    size_t low = 0, high = f->mvp->heaps.len;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct wndl_mvp_heap *heap = wndl_vec_at(&f->mvp->heaps, middle);
+        if (heap->number == number)
+            return group_at(f, f->group_of[middle]);
+        if (heap->number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* ---- uses and equal fields by group */
+
+static void place_groups(const struct finder *f)
+{
+    size_t use = 0, equal = 0;
+    for (size_t i = 0; i < f->groups.len; i++) {
+        struct group *group = group_at(f, i);
+        group->first_use = use;
+        group->first_equal = equal;
+        use += group->use_count;
+        equal += group->equal_count;
+        group->use_count = group->equal_count = 0;
+    }
+}
+
+static void sort_uses(const struct finder *f, bool counts_only)
+{
+    for (size_t i = 0; i < f->mvp->uses.len; i++) {
+        const struct wndl_mvp_use *use = wndl_vec_at(&f->mvp->uses, i);
+        struct group *group = group_of_heap(f, use->heap);
+        if (group == NULL)
+            continue;
+        if (!counts_only)
+            f->uses[group->first_use + group->use_count] = use;
+        group->use_count++;
+    }
+}
+
+static void sort_equals(const struct finder *f, bool counts_only)
+{
+    for (size_t i = 0; i < f->mvp->equals.len; i++) {
+        const struct wndl_mvp_equal *equal = wndl_vec_at(&f->mvp->equals, i);
+        struct group *group = group_of_heap(f, equal->heap);
+        if (group == NULL)
+            continue;
+        if (!counts_only)
+            f->equals[group->first_equal + group->equal_count] = equal;
+        group->equal_count++;
+    }
+}
+
+static bool sort_all(struct finder *f)
+{
+    f->uses = wndl_arena_alloc(
+        &f->g->arena, (f->mvp->uses.len + 1) * sizeof *f->uses);
+    f->equals = wndl_arena_alloc(
+        &f->g->arena, (f->mvp->equals.len + 1) * sizeof *f->equals);
+    if (f->uses == NULL || f->equals == NULL)
+        return false;
+    sort_uses(f, true);
+    sort_equals(f, true);
+    place_groups(f);
+    sort_uses(f, false);
+    sort_equals(f, false);
+    return true;
+}
+
+/* ---- data */
+
+static int compare_data(const void *a, const void *b)
+{
+    const struct wndl_mvp_data *x = a, *y = b;
+    if (x->saved != y->saved)
+        return x->saved > y->saved ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return strcmp(x->text, y->text);
+}
+
+static void add_saved(uint64_t *sum, uint64_t saved)
+{
+    if (__builtin_add_overflow(*sum, saved, sum))
+        *sum = UINT64_MAX;
+}
+
+static enum wndl_status find_data(struct finder *f)
+{
+    struct wndl_vec *data = &f->found->data;
+    wndl_vec_init(data, &f->g->arena, sizeof(struct wndl_mvp_data));
+    for (size_t i = 0; i < f->groups.len; i++) {
+        struct group *group = group_at(f, i);
+        const struct wndl_mvp_layout layout = {
+            .arena = &f->g->arena,
+            .uses = f->uses + group->first_use,
+            .use_count = group->use_count,
+            .equals = f->equals + group->first_equal,
+            .equal_count = group->equal_count,
+            .element = group->element,
+        };
+        struct wndl_mvp_data *row = wndl_vec_push(data);
+        if (row == NULL ||
+            wndl_mvp_layout_find(&group->data, &layout) != WNDL_OK)
+            return WNDL_NOMEM;
+        *row = group->data;
+        add_saved(&f->found->view.saved, row->saved);
+        add_saved(&f->found->view.pointer_bits, row->pointer_bits);
+    }
+    if (data->len != 0)
+        qsort(data->data, data->len, data->element, compare_data);
+    return WNDL_OK;
+}
+
+/* ---- twins */
+
+/* Bytes that malloc takes for a block: its size and a header of 8 bytes, in
+ * steps of 16, at least 32. */
+static uint64_t chunk_of(uint64_t size)
+{
+    const uint64_t chunk = (size + 8 + 15) / 16 * 16;
+    return chunk < 32 ? 32 : chunk;
+}
+
+static uint64_t saved_by_merging(uint64_t size, uint64_t child)
+{
+    const uint64_t merged = chunk_of(size + child - 8);
+    const uint64_t apart = chunk_of(size) + chunk_of(child);
+    return size < 8 || apart < merged ? 0 : apart - merged;
+}
+
+/* Blocks of several sizes have a mean one. */
+static uint64_t size_of(const struct wndl_mvp_data *data)
+{
+    return data->blocks == 0 ? 0 : data->bytes / data->blocks;
+}
+
+static bool add_pair(struct finder *f, const struct wndl_mvp_pair *pair)
+{
+    const struct group *group = group_of_heap(f, pair->heap);
+    const struct group *child = group_of_heap(f, pair->child);
+    struct wndl_vec *twins = &f->found->twins;
+    if (group == NULL || child == NULL)
+        return true;
+    struct wndl_mvp_twins *row = NULL;
+    for (size_t i = 0; i < twins->len && row == NULL; i++) {
+        struct wndl_mvp_twins *at = wndl_vec_at(twins, i);
+        if (at->text == group->data.text && at->child == child->data.text &&
+            at->offset == pair->offset)
+            row = at;
+    }
+    if (row == NULL) {
+        row = wndl_vec_push(twins);
+        if (row == NULL)
+            return false;
+        *row = (struct wndl_mvp_twins){group->data.text, child->data.text, "",
+            pair->offset, size_of(&group->data), size_of(&child->data), 0, 0};
+    }
+    row->blocks += pair->blocks;
+    row->saved += pair->blocks * saved_by_merging(row->size, row->child_size);
+    return true;
+}
+
+static int compare_twins(const void *a, const void *b)
+{
+    const struct wndl_mvp_twins *x = a, *y = b;
+    if (x->saved != y->saved)
+        return x->saved > y->saved ? -1 : 1;
+    const int order = strcmp(x->text, y->text);
+    return order != 0 ? order : x->offset < y->offset ? -1 : 1;
+}
+
+static enum wndl_status find_twins(struct finder *f)
+{
+    struct wndl_vec *twins = &f->found->twins;
+    wndl_vec_init(twins, &f->g->arena, sizeof(struct wndl_mvp_twins));
+    for (size_t i = 0; i < f->mvp->pairs.len; i++)
+        if (!add_pair(f, wndl_vec_at(&f->mvp->pairs, i)))
+            return WNDL_NOMEM;
+    if (twins->len != 0)
+        qsort(twins->data, twins->len, twins->element, compare_twins);
+    return WNDL_OK;
+}
+
+/* ---- all of it */
+
+static void count_loads(const struct finder *f)
+{
+    struct wndl_mvp_heap_view *view = &f->found->view;
+    for (size_t i = 0; i < f->mvp->uses.len; i++) {
+        const struct wndl_mvp_use *use = wndl_vec_at(&f->mvp->uses, i);
+        if (use->kind != WNDL_MVP_WRITE && use->ip != 0)
+            add_saved(&view->loads_in_blocks, use->count);
+    }
+    view->loads = view->loads_in_blocks;
+    for (size_t i = 0; i < f->mvp->mappings.len; i++) {
+        const struct wndl_mvp_mapping *m = wndl_vec_at(&f->mvp->mappings, i);
+        add_saved(&view->loads, m->loads);
+    }
+}
+
+enum wndl_status wndl_mvp_data_find(struct wndl_mvp_found *found,
+    const struct wndl_mvp *mvp, const struct wndl_vm_places *places,
+    struct wndl_callgraph *g)
+{
+    struct finder f = {.found = found, .mvp = mvp, .places = places, .g = g};
+    if (!find_groups(&f) || !sort_all(&f))
+        return WNDL_NOMEM;
+    enum wndl_status status = find_data(&f);
+    if (status == WNDL_OK)
+        status = find_twins(&f);
+    count_loads(&f);
+    found->view.data = &found->data;
+    found->view.twins = &found->twins;
+    return status;
+}

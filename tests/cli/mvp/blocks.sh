@@ -1,0 +1,68 @@
+#!/bin/sh
+# blocks.sh WINDLASS: the data of heap blocks: what is shown of it, and random
+# programs, whose figures equal those of a model of its own.
+set -eu
+windlass=$(realpath "$1")
+here=$(realpath "$(dirname "$0")")
+include=$here/../../../include
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export LC_ALL=C
+
+fail() {
+    echo "blocks: $1"
+    shift
+    for file in "$@"; do
+        cat "$file"
+    done
+    exit 1
+}
+
+# said PATTERN FILE: a line must match.
+said() {
+    grep -Eq -e "$1" "$2" || fail "no line of $2 matches: $1" "$2"
+}
+
+# What is shown of structs, arrays and pairs.
+cp "$here/lists.c" .
+gcc -gdwarf-4 -O1 -I"$include" -o lists lists.c
+"$windlass" mvp --blocks -q -o lists.mvp -- ./lists
+"$windlass" mvp --show lists.mvp >out
+said '^Loads in blocks of the heap: [0-9.]+ %$' out
+said '^  in no block, in libc\.so\.6: [0-9.]+ %$' out
+sed -n '/1,000 blocks of 40 bytes/,/enough/p' out |
+    sed 's/(.*lists\.c/(lists.c/
+        s/\(offset [02]4*, 8 bytes: \)[0-9]*/\1N/' >found
+line=$(grep -n 'malloc(sizeof \*n)' lists.c | cut -d: -f1)
+cat >wanted <<END
+saves 16,000 of 40,000 bytes  1,000 blocks of 40 bytes  allocated by main (lists.c:$line)
+  offset 0, 8 bytes: N of 64 bits constant; a pointer
+  offset 8, 8 bytes: 63 of 64 bits constant; 2 values: 1, 5
+  offset 16, 4 bytes: 22 of 32 bits constant; uint16_t would do
+  offset 24, 8 bytes: N of 64 bits constant; a pointer
+  offset 32, 8 bytes: 63 of 64 bits constant; equals offset 8
+  bytes 20-23 never read or written
+  24 bytes are enough, the largest fields first
+END
+diff wanted found >diff || fail "a list is shown otherwise" diff out
+said '^saves 16,000 bytes  1,000 pairs: the pointer at offset 24.* of 40 bytes allocated by main .* leads to 24 bytes allocated by main' out
+said 'blocks?, elements of 16 bytes  allocated by main' out
+said '^  offset 4, 2 bytes.*: 16 of 16 bits constant; always 3$' out
+said '^saves 2,300 of 2,400 bytes  100 blocks of 24 bytes  allocated by pool_take' out
+
+# Random programs.
+for bits in 64 32; do
+    python3 "$here/random_blocks.py" make 1 "$bits" >random.c
+    gcc "-m$bits" -gdwarf-4 -O1 -o random random.c 2>cc.err ||
+        gcc "-m$bits" -gdwarf-4 -O1 -o random random.c \
+            -idirafter /usr/include/x86_64-linux-gnu 2>cc.err || {
+        [ "$bits" = 32 ] || fail "random.c is not compiled" cc.err
+        continue
+    }
+    "$windlass" mvp --blocks -q -o random.mvp -- ./random
+    "$windlass" mvp --show random.mvp --json >random.json
+    python3 "$here/random_blocks.py" check 1 "$bits" random.json >out 2>&1 ||
+        fail "$bits bits: not as the model says" out
+done
+echo "blocks: all right"
