@@ -36,13 +36,20 @@ static void follow(struct memory *memory, struct wndl_fp_state before)
     const struct wndl_space space = {.memory = {read_words, memory},
         .remote = &remote,
         .arch = wndl_arch_of(remote.machine)};
-    struct wndl_fp_state state = before;
-    bool pops_fp;
+    struct wndl_fp_state state = before, again = before;
+    struct wndl_rule rule;
+    bool pops_fp, pops_again;
     uint64_t ra = 0;
-    if (!wndl_flow_return(&space, &state, &pops_fp)) {
+    if (!wndl_flow_learn(&space, &state, &pops_fp, &rule)) {
         require(memcmp(&state, &before, sizeof state) == 0);
+        require(
+            rule.kind == WNDL_ENTRY_EMPTY || rule.kind == WNDL_ENTRY_NO_FLOW);
         return;
     }
+    require(rule.kind == WNDL_ENTRY_EMPTY ||
+            (wndl_flow_repeat(&space, &again, rule, &pops_again) &&
+                pops_again == pops_fp && again.pc == state.pc &&
+                again.sp == state.sp && again.fp == state.fp));
     require(state.sp > before.sp);
     require(read_words(memory, state.sp - memory->word, &ra, memory->word));
     require(state.pc == ra);

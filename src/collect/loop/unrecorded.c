@@ -238,6 +238,9 @@ static bool look_at(
     look_at_name(s);
     if (!runs(s))
         return true;
+    /* It may have written a title over what its parent was started with. */
+    if (reason == WNDL_UNRECORDED_ENVIRONMENT && kinship.is_copy)
+        reason = WNDL_UNRECORDED_NONE;
     if (wndl_attachment_adopt(all->processes->attachment, s->pid, reason))
         return false;
     s->is_copy = kinship.is_copy;

@@ -271,6 +271,12 @@ enum wndl_unrecorded_reason wndl_unrecordable_process(pid_t pid, bool narrow)
     return reason;
 }
 
+/* Filters of system calls are inherited, and never removed (seccomp(2)). */
+static bool has_our_filters(pid_t pid)
+{
+    return wndl_proc_filters(pid) == wndl_proc_filters(getpid());
+}
+
 /* The kernel puts an image's vDSO and random bytes at random addresses. */
 bool wndl_unrecordable_is_copy(pid_t pid, pid_t parent)
 {
@@ -280,7 +286,7 @@ bool wndl_unrecordable_is_copy(pid_t pid, pid_t parent)
     return size != 0 &&
            wndl_proc_read(parent, "auxv", before, sizeof before) == size &&
            memcmp(own, before, size) == 0 &&
-           wndl_proc_filters(pid) == wndl_proc_filters(getpid());
+           (has_our_filters(pid) || has_our_filters(parent));
 }
 
 /* clone, vfork and clone3 (syscalls(2)). */

@@ -16,7 +16,8 @@ enum wndl_unrecorded_reason wndl_unrecordable_process(pid_t pid, bool narrow);
 
 /*
  * Whether the process is a copy of `parent` that has executed no other program
- * since, and has no filter of system calls that we do not have too.
+ * since, and was made where no filter of system calls was in force that we do
+ * not have too.
  */
 bool wndl_unrecordable_is_copy(pid_t pid, pid_t parent);
 

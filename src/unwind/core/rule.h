@@ -26,13 +26,23 @@ enum wndl_entry_kind {
     WNDL_ENTRY_NO_MODULE, /* in no module */
     WNDL_ENTRY_BAD,       /* damaged or unsupported CFI */
     WNDL_ENTRY_NO_CODE,   /* not a possible address of code */
+    /*
+     * NO_FDE of a return address from which the code has been followed
+     * (slow/flow.h): to a return, where CFA = SP + cfa or FP + cfa, or to none.
+     */
+    WNDL_ENTRY_FLOW_SP,
+    WNDL_ENTRY_FLOW_FP,
+    WNDL_ENTRY_NO_FLOW,
 };
 
 /*
  * The `fp_slot` of a row that does not change FP: the slot of the return
  * address.
  */
-enum { WNDL_SLOT_NONE = -1 };
+enum {
+    WNDL_SLOT_NONE = -1,
+    WNDL_SLOT_LOST = 0, /* of a flow: FP is not known after it */
+};
 
 struct wndl_rule {
     uint8_t kind;   /* enum wndl_entry_kind */

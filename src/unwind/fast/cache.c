@@ -182,6 +182,22 @@ struct wndl_found wndl_cache_find(
     return result;
 }
 
+/* Whoever has claimed a slot finds its key unchanged. */
+void wndl_cache_refine(struct wndl_unwinder *u, uint64_t pc,
+    wndl_generation generation, struct wndl_rule rule)
+{
+    const struct wndl_rule plain = {.kind = WNDL_ENTRY_NO_FDE};
+    struct wndl_entry *e = search(u, pc, generation).entry;
+    int32_t old = wndl_rule_bits(plain);
+    if (!wndl_entry_is(e, pc, generation) ||
+        !atomic_compare_exchange_strong(&e->rule, &old, CLAIMED))
+        return;
+    const bool is_it = wndl_entry_is(e, pc, generation);
+    atomic_fetch_add(&u->changes, 1);
+    atomic_store_explicit(
+        &e->rule, wndl_rule_bits(is_it ? rule : plain), memory_order_release);
+}
+
 size_t wndl_unwinder_size(void)
 {
     return sizeof(struct wndl_unwinder);

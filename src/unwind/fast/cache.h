@@ -168,6 +168,13 @@ struct wndl_found {
 struct wndl_found wndl_cache_find(
     struct wndl_unwinder *u, uint64_t pc, wndl_generation generation);
 
+/*
+ * Replaces the rule of `pc`, of the kind NO_FDE, by one that says more, if the
+ * pc is still there.
+ */
+void wndl_cache_refine(struct wndl_unwinder *u, uint64_t pc,
+    wndl_generation generation, struct wndl_rule rule);
+
 /* Reads its usual slot, without a call. NULL if it is not there. */
 static inline struct wndl_entry *wndl_cache_peek(struct wndl_unwinder *u,
     uint64_t pc, wndl_generation generation, int32_t *rule_bits)

@@ -228,16 +228,37 @@ static bool step_full(struct walker *w)
     return push_frame(w, r->regs[WNDL_DWARF_PC], full.interrupted, step.how);
 }
 
+/* Whether the last frame's rule is of code without CFI, or may become so. */
+static bool may_be_followed(const struct walker *w)
+{
+    return w->rule.kind == WNDL_ENTRY_NO_FDE ||
+           w->rule.kind >= WNDL_ENTRY_FLOW_SP;
+}
+
+/* Steps by frame pointers, and keeps what was learned of the code. */
+static struct wndl_step learn_step(
+    struct walker *w, struct wndl_fp_state *state, bool in_module)
+{
+    const uint64_t pc = state->pc;
+    struct wndl_rule rule = w->rule;
+    if (!state->interrupted && may_be_followed(w))
+        state->rule = &rule;
+    const struct wndl_step step = wndl_fp_step(&w->space, state, in_module);
+    if (rule.kind != w->rule.kind)
+        wndl_cache_refine(w->u, pc, w->generation, rule);
+    return step;
+}
+
 static bool step_fp(struct walker *w, bool in_module)
 {
     const struct wndl_frame *frame = &w->walk->frames[wndl_walker_last(w)];
     struct wndl_fp_state state = {frame->address, w->sp, w->fp,
-        frame->interrupted, is_caller_of_interrupted(w)};
+        frame->interrupted, is_caller_of_interrupted(w), NULL};
     if (!in_module && wndl_space_method(&w->space) != WNDL_WALK_FP &&
         wndl_jit_rule(
             w->space.jit, frame->address - !frame->interrupted, &w->rule))
         return wndl_walker_step(w);
-    struct wndl_step step = wndl_fp_step(&w->space, &state, in_module);
+    struct wndl_step step = learn_step(w, &state, in_module);
     if (!step.more && step.end == WNDL_END_BAD_PC && wndl_walker_last(w) > 0)
         unpush_frame(w);
     if (!step.more)
@@ -279,6 +300,9 @@ bool wndl_walker_step(struct walker *w)
         return wndl_walker_is_at_root(w) ? end_walk(w, WNDL_END_COMPLETE)
                                          : step_fp(w, true);
     case WNDL_ENTRY_NO_FDE:
+    case WNDL_ENTRY_FLOW_SP:
+    case WNDL_ENTRY_FLOW_FP:
+    case WNDL_ENTRY_NO_FLOW:
         return step_fp(w, true);
     case WNDL_ENTRY_NO_MODULE:
     case WNDL_ENTRY_NO_CODE:

@@ -12,12 +12,18 @@ enum {
     REGISTERS = 16,
 };
 
+/* A register that the flow began with; a constant was added to its value. */
+enum origin { FROM_OTHER, FROM_SP, FROM_FP };
+
 /* The place in the code, and the registers there. */
 struct place {
     uint64_t pc, sp;
     uint64_t values[REGISTERS]; /* of those that are known */
     uint32_t known;             /* a bit each; SP has none */
+    uint8_t origins[REGISTERS]; /* enum origin, of SP and those known */
     bool has_fp_of_entry;       /* RBP is as where the flow began */
+    uint64_t fp_at;             /* else where it was loaded from, */
+    enum origin fp_origin;      /* and how that address came about */
 };
 
 struct flow {
@@ -29,6 +35,7 @@ struct flow {
     uint64_t first_fp;
     uint64_t lowest; /* of the code since the last jump backwards */
     bool returns;    /* the next step is the return */
+    bool is_chance;  /* more than the code has decided about the way */
     bool is_64;
     uint8_t word;
     uint64_t window_at;
@@ -47,8 +54,10 @@ static bool is_known(const struct flow *f, unsigned reg)
 static bool lose(struct flow *f, unsigned reg)
 {
     f->at.known &= ~(1u << reg);
-    if (reg == FP)
+    if (reg == FP) {
         f->at.has_fp_of_entry = false;
+        f->at.fp_origin = FROM_OTHER;
+    }
     return reg != SP;
 }
 
@@ -57,9 +66,11 @@ static uint64_t narrow(const struct flow *f, uint64_t value)
     return f->is_64 ? value : (uint32_t)value;
 }
 
-static bool set(struct flow *f, unsigned reg, uint64_t value)
+static bool set(
+    struct flow *f, unsigned reg, uint64_t value, enum origin origin)
 {
     value = narrow(f, value);
+    f->at.origins[reg] = (uint8_t)origin;
     if (reg == SP) {
         f->at.sp = value;
         return true;
@@ -70,12 +81,26 @@ static bool set(struct flow *f, unsigned reg, uint64_t value)
     return true;
 }
 
+static enum origin origin_of(const struct flow *f, unsigned reg)
+{
+    return (enum origin)f->at.origins[reg];
+}
+
+/* Sets a register to a value that is not known, by chance where it is SP. */
+static bool set_unknown(struct flow *f, unsigned reg)
+{
+    f->is_chance = f->is_chance || reg == SP;
+    return lose(f, reg);
+}
+
 /* Copies a register to another. */
 static bool copy(struct flow *f, unsigned to, unsigned from)
 {
     if (from == SP)
-        return set(f, to, f->at.sp);
-    return is_known(f, from) ? set(f, to, f->at.values[from]) : lose(f, to);
+        return set(f, to, f->at.sp, origin_of(f, SP));
+    return is_known(f, from)
+               ? set(f, to, f->at.values[from], origin_of(f, from))
+               : set_unknown(f, to);
 }
 
 /* The address of a memory operand: SP or a known register, and a constant. */
@@ -93,32 +118,48 @@ static bool address_of(
     return true;
 }
 
+/* Loads what was stored on the way. */
+static bool load_stored(struct flow *f, unsigned reg, enum origin origin)
+{
+    (void)lose(f, reg);
+    if (reg != FP)
+        return true;
+    if (f->first_fp != 0)
+        (void)set(f, FP, f->first_fp, FROM_FP);
+    f->at.has_fp_of_entry = true;
+    f->is_chance = f->is_chance || origin != FROM_SP;
+    return true;
+}
+
 /*
  * Loads a word of the stack. What is below the first SP was stored on the way:
  * RBP is then as it was where the flow began, if anything was saved there.
  */
-static bool load_word(struct flow *f, unsigned reg, uint64_t address)
+static bool load_word(
+    struct flow *f, unsigned reg, uint64_t address, enum origin origin)
 {
     uint64_t value;
     if (reg == SP)
         return false;
-    if (address < f->first_sp) {
-        (void)lose(f, reg);
-        if (reg == FP && f->first_fp != 0)
-            (void)set(f, FP, f->first_fp);
-        f->at.has_fp_of_entry = f->at.has_fp_of_entry || reg == FP;
-        return true;
-    }
-    if (!wndl_space_word(f->space, address, &value))
+    if (address < f->first_sp)
+        return load_stored(f, reg, origin);
+    if (!wndl_space_word(f->space, address, &value)) {
+        f->is_chance = true;
         return lose(f, reg);
-    return set(f, reg, value);
+    }
+    (void)set(f, reg, value, FROM_OTHER);
+    if (reg == FP) {
+        f->at.fp_at = address;
+        f->at.fp_origin = origin;
+    }
+    return true;
 }
 
 static bool pop(struct flow *f, unsigned reg)
 {
     const uint64_t from = f->at.sp;
     f->at.sp = narrow(f, f->at.sp + f->word);
-    return load_word(f, reg, from);
+    return load_word(f, reg, from, origin_of(f, SP));
 }
 
 static bool skip_word(struct flow *f)
@@ -192,11 +233,11 @@ static bool follow_group_1(struct flow *f, const struct wndl_x86 *x)
         return lose(f, x->rm);
     switch (x->reg & 7) {
     case ADD:
-        return set(f, SP, f->at.sp + by);
+        return set(f, SP, f->at.sp + by, origin_of(f, SP));
     case SUB:
-        return set(f, SP, f->at.sp - by);
+        return set(f, SP, f->at.sp - by, origin_of(f, SP));
     case AND:
-        return set(f, SP, f->at.sp & by);
+        return set(f, SP, f->at.sp & by, FROM_OTHER);
     default:
         return false;
     }
@@ -213,16 +254,18 @@ static bool follow_move(struct flow *f, const struct wndl_x86 *x)
     }
     if (x->opcode == 0x89)
         return true;
-    return is_word && address_of(f, x, &address) ? load_word(f, x->reg, address)
-                                                 : lose(f, x->reg);
+    return is_word && address_of(f, x, &address)
+               ? load_word(f, x->reg, address, origin_of(f, x->base))
+               : lose(f, x->reg);
 }
 
 static bool follow_lea(struct flow *f, const struct wndl_x86 *x)
 {
     uint64_t address;
     const bool is_word = f->is_64 == x->is_wide && x->prefix == 0;
-    return is_word && address_of(f, x, &address) ? set(f, x->reg, address)
-                                                 : lose(f, x->reg);
+    return is_word && address_of(f, x, &address)
+               ? set(f, x->reg, address, origin_of(f, x->base))
+               : set_unknown(f, x->reg);
 }
 
 /* Calls return, and leave only some registers alone. */
@@ -267,7 +310,7 @@ static bool follow_leave(struct flow *f)
 {
     if (!is_known(f, FP))
         return false;
-    f->at.sp = f->at.values[FP];
+    (void)set(f, SP, f->at.values[FP], origin_of(f, FP));
     return pop(f, FP);
 }
 
@@ -518,12 +561,13 @@ static bool step(struct flow *f)
     return follows || take_branch(f);
 }
 
-/* Whether the return that was reached leads to code that a call is before. */
-static bool has_returned(struct flow *f, uint64_t *ra)
+/* Whether the word at `at` leads to code that a call is before. */
+static bool leads_back(const struct wndl_space *space, uint64_t at,
+    uint64_t first_sp, uint64_t *ra)
 {
     struct wndl_call call;
-    return f->at.sp >= f->first_sp && wndl_space_word(f->space, f->at.sp, ra) &&
-           wndl_call_before(f->space, *ra, &call);
+    return at >= first_sp && wndl_space_word(space, at, ra) &&
+           wndl_call_before(space, *ra, &call);
 }
 
 /* Follows to the end, and then once more from the last branch. */
@@ -534,20 +578,89 @@ static bool follow_to_return(struct flow *f, uint64_t *ra)
             return false;
         if (!f->returns)
             continue;
-        if (has_returned(f, ra))
+        if (leads_back(f->space, f->at.sp, f->first_sp, ra))
             return true;
+        f->is_chance = true;
         if (!take_branch(f))
             return false;
     }
     return false;
 }
 
-bool wndl_flow_return(
-    const struct wndl_space *space, struct wndl_fp_state *state, bool *pops_fp)
+/* ---- what holds for any SP and FP */
+
+/* The slot of FP by which the flow ends. False: it has none. */
+static bool find_slot(const struct flow *f, uint64_t cfa, int8_t *slot)
+{
+    *slot = f->at.has_fp_of_entry ? WNDL_SLOT_NONE : WNDL_SLOT_LOST;
+    if (f->at.has_fp_of_entry)
+        return f->first_fp == 0 || f->at.values[FP] == f->first_fp;
+    if (!is_known(f, FP))
+        return true;
+    const uint64_t bytes = cfa - f->at.fp_at;
+    const uint64_t words = bytes / f->word;
+    if (f->at.fp_origin != origin_of(f, SP) || bytes % f->word != 0 ||
+        words < 2 || words > INT8_MAX)
+        return false;
+    *slot = (int8_t) - (int)words;
+    return true;
+}
+
+/* The rule of a flow that has come to its return. */
+static struct wndl_rule rule_of(const struct flow *f)
+{
+    const enum origin origin = origin_of(f, SP);
+    const uint64_t from = origin == FROM_SP ? f->first_sp : f->first_fp;
+    const uint64_t cfa = f->at.sp + f->word;
+    const uint64_t words = (cfa - from) / f->word;
+    struct wndl_rule rule = {
+        .kind = origin == FROM_SP ? WNDL_ENTRY_FLOW_SP : WNDL_ENTRY_FLOW_FP,
+        .cfa = (uint16_t)words};
+    const bool holds = !f->is_chance && origin != FROM_OTHER &&
+                       (cfa - from) % f->word == 0 && words > 0 &&
+                       words <= UINT16_MAX && find_slot(f, cfa, &rule.fp_slot);
+    return holds ? rule : (struct wndl_rule){.kind = WNDL_ENTRY_EMPTY};
+}
+
+/* A flow that does not know RBP may fail for that alone. */
+static struct wndl_rule rule_of_failure(const struct flow *f)
+{
+    const bool holds = !f->is_chance && f->first_fp != 0;
+    return (struct wndl_rule){
+        .kind = holds ? WNDL_ENTRY_NO_FLOW : WNDL_ENTRY_EMPTY};
+}
+
+bool wndl_flow_repeat(const struct wndl_space *space,
+    struct wndl_fp_state *state, struct wndl_rule rule, bool *pops_fp)
+{
+    const unsigned word = space->arch->word;
+    const bool by_fp = rule.kind == WNDL_ENTRY_FLOW_FP;
+    const uint64_t cfa = (by_fp ? state->fp : state->sp) + rule.cfa * word;
+    uint64_t ra, fp = state->fp;
+    if ((by_fp && fp == 0) || cfa < word ||
+        !leads_back(space, cfa - word, state->sp, &ra))
+        return false;
+    *pops_fp = rule.fp_slot != WNDL_SLOT_NONE;
+    if (rule.fp_slot == WNDL_SLOT_LOST) {
+        fp = 0;
+    } else if (*pops_fp) {
+        const uint64_t at = cfa - (unsigned)-rule.fp_slot * word;
+        if (at < state->sp || !wndl_space_word(space, at, &fp))
+            return false;
+    }
+    *state = (struct wndl_fp_state){.pc = ra, .sp = cfa, .fp = fp};
+    return true;
+}
+
+bool wndl_flow_learn(const struct wndl_space *space,
+    struct wndl_fp_state *state, bool *pops_fp, struct wndl_rule *rule)
 {
     struct flow f = {
         .space = space,
-        .at = {.pc = state->pc, .sp = state->sp, .has_fp_of_entry = true},
+        .at = {.pc = state->pc,
+            .sp = state->sp,
+            .origins = {[SP] = FROM_SP, [FP] = FROM_FP},
+            .has_fp_of_entry = true},
         .first_sp = state->sp,
         .first_fp = state->fp,
         .lowest = state->pc,
@@ -559,11 +672,21 @@ bool wndl_flow_return(
         f.at.values[FP] = state->fp;
         f.at.known = 1u << FP;
     }
-    if (!follow_to_return(&f, &ra))
+    if (!follow_to_return(&f, &ra)) {
+        *rule = rule_of_failure(&f);
         return false;
+    }
+    *rule = rule_of(&f);
     *pops_fp = !f.at.has_fp_of_entry;
     *state = (struct wndl_fp_state){.pc = ra,
         .sp = narrow(&f, f.at.sp + f.word),
         .fp = is_known(&f, FP) ? f.at.values[FP] : 0};
     return true;
+}
+
+bool wndl_flow_return(
+    const struct wndl_space *space, struct wndl_fp_state *state, bool *pops_fp)
+{
+    struct wndl_rule rule;
+    return wndl_flow_learn(space, state, pops_fp, &rule);
 }

@@ -8,6 +8,7 @@
 #ifndef WNDL_UNWIND_SLOW_FLOW_H
 #define WNDL_UNWIND_SLOW_FLOW_H
 
+#include "unwind/core/rule.h"
 #include "unwind/slow/full.h"
 
 /*
@@ -19,5 +20,19 @@
  */
 bool wndl_flow_return(
     const struct wndl_space *space, struct wndl_fp_state *state, bool *pops_fp);
+
+/*
+ * The same. *rule receives what the code alone decides about it, for any SP and
+ * FP: FLOW_SP, FLOW_FP or NO_FLOW; else EMPTY.
+ */
+bool wndl_flow_learn(const struct wndl_space *space,
+    struct wndl_fp_state *state, bool *pops_fp, struct wndl_rule *rule);
+
+/*
+ * The same step by such a rule, FLOW_SP or FLOW_FP. False, with `state`
+ * unchanged, where the code has to be followed.
+ */
+bool wndl_flow_repeat(const struct wndl_space *space,
+    struct wndl_fp_state *state, struct wndl_rule rule, bool *pops_fp);
 
 #endif

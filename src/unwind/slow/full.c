@@ -276,7 +276,9 @@ static bool at_coroutine_entry(
     const struct wndl_space *space, const struct wndl_fp_state *state)
 {
     struct wndl_code code;
-    if (state->interrupted)
+    /* Only code that is no such entry is ever followed. */
+    if (state->interrupted ||
+        (state->rule != NULL && state->rule->kind != WNDL_ENTRY_NO_FDE))
         return false;
     /* Walks by frame pointers alone come to code with CFI, too. */
     if (wndl_space_method(space) == WNDL_WALK_FP &&
@@ -323,6 +325,24 @@ static bool is_saved_register(
            !wndl_call_before(space, state->pc, &call);
 }
 
+/* Follows the code to its return, unless it is known where that leads. */
+static bool follow_code(
+    const struct wndl_space *space, struct wndl_fp_state *state, bool *pops_fp)
+{
+    struct wndl_rule *rule = state->rule, learned;
+    if (rule == NULL)
+        return wndl_flow_return(space, state, pops_fp);
+    if (rule->kind == WNDL_ENTRY_NO_FLOW)
+        return false;
+    if (rule->kind != WNDL_ENTRY_NO_FDE &&
+        wndl_flow_repeat(space, state, *rule, pops_fp))
+        return true;
+    const bool returns = wndl_flow_learn(space, state, pops_fp, &learned);
+    if (rule->kind == WNDL_ENTRY_NO_FDE && learned.kind != WNDL_ENTRY_EMPTY)
+        *rule = learned;
+    return returns;
+}
+
 /* Steps by frame pointers, or by other knowledge of code without CFI. */
 static struct wndl_step known_step(
     const struct wndl_space *space, struct wndl_fp_state *state, bool in_module)
@@ -347,7 +367,7 @@ static struct wndl_step known_step(
         return stepped_alone();
     bool pops_fp;
     if (in_module && space->arch->reads_code &&
-        wndl_flow_return(space, state, &pops_fp))
+        follow_code(space, state, &pops_fp))
         return pops_fp ? stepped(WNDL_HOW_FP) : stepped_alone();
     struct wndl_step step = guess(space, state);
     if (!step.more && may_be_leaf && (was_interrupted || state->called_by_it) &&

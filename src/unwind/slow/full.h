@@ -6,6 +6,7 @@
 #ifndef WNDL_UNWIND_SLOW_FULL_H
 #define WNDL_UNWIND_SLOW_FULL_H
 
+#include "unwind/core/rule.h"
 #include "unwind/space/space.h"
 
 /*
@@ -29,11 +30,16 @@ struct wndl_step {
     enum wndl_walk_end end;
 };
 
-/* The three registers of the guess. fp 0: not known. */
+/*
+ * The three registers of the guess. fp 0: not known. `rule`: NULL, or what an
+ * earlier step from this return address has learned of its code, of the kind
+ * NO_FDE, FLOW_SP, FLOW_FP or NO_FLOW. A step replaces NO_FDE.
+ */
 struct wndl_fp_state {
     uint64_t pc, sp, fp;
     bool interrupted;
     bool called_by_it;
+    struct wndl_rule *rule;
 };
 
 /* Sets the registers that `regs` has. */

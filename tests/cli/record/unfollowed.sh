@@ -52,6 +52,9 @@ cc -O1 -o clones clones.c
 record 0 -- ./clones
 unfollowed 11 /clones
 unknown_to clones "it was made by a bare clone()"
+record 0 -- ./clones browser
+[ "$(awk '$1 == "unfollowed" { print $3 }' dump)" = "11
+11" ] || fail "clones in disguise: $(cat said)"
 record 0 -- ./clones fork
 ! grep -q '^unfollowed' dump || fail "a fork is called a clone"
 
