@@ -82,7 +82,18 @@ static void *run_thread(void *context)
     return routine(argument);
 }
 
-/* The registers of a function's caller, from within that function. */
+/*
+ * The registers of a function's caller, from within that function. On 32-bit
+ * Arm the frame does not begin with the caller's frame pointer.
+ */
+#ifdef __arm__
+#define REGS_OF_CALLER()                                                       \
+    {                                                                          \
+        .ip = (uintptr_t)__builtin_return_address(0),                          \
+        .sp = (uintptr_t)__builtin_dwarf_cfa(),                                \
+        .valid = WNDL_REG_IP | WNDL_REG_SP,                                    \
+    }
+#else
 #define REGS_OF_CALLER()                                                       \
     {                                                                          \
         .ip = (uintptr_t)__builtin_return_address(0),                          \
@@ -90,6 +101,7 @@ static void *run_thread(void *context)
         .fp = *(const uintptr_t *)__builtin_frame_address(0),                  \
         .valid = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP,                      \
     }
+#endif
 
 WNDL_RT_HOOK int pthread_create(pthread_t *thread,
     const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)

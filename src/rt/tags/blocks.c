@@ -14,27 +14,6 @@ size_t wndl_rt_learn(void *block, size_t size)
     return usable;
 }
 
-static enum wndl_rt_size_kind kind_of(size_t usable)
-{
-    if (usable >= 32)
-        return usable <= UINT16_MAX &&
-                       wndl_rt_marks_are_whole(wndl_rt_marks_get())
-                   ? WNDL_RT_SIZE_NEXT
-                   : WNDL_RT_SIZE_ASKED;
-    return usable == 16   ? WNDL_RT_SIZE_16
-           : usable == 24 ? WNDL_RT_SIZE_24
-                          : WNDL_RT_SIZE_ASKED;
-}
-
-void wndl_rt_tagged_keep(wndl_rt_mark *at, uint32_t tag, size_t usable)
-{
-    const enum wndl_rt_size_kind kind = kind_of(usable);
-    if (kind == WNDL_RT_SIZE_NEXT)
-        atomic_store_explicit(&at[1], (uint16_t)usable, memory_order_relaxed);
-    atomic_store_explicit(
-        at, (uint16_t)(tag | (uint32_t)kind * WNDL_TAGS), memory_order_relaxed);
-}
-
 uint32_t wndl_rt_tagged_end_any(void *block)
 {
     wndl_rt_mark *at = wndl_rt_mark_at(block, false);

@@ -63,7 +63,27 @@ static inline size_t wndl_rt_tags_usable_of(void *block, size_t size)
 
 /* Private. */
 void wndl_rt_tagged_miss(void);
-void wndl_rt_tagged_keep(wndl_rt_mark *at, uint32_t tag, size_t usable);
+
+/* Private: sets a mark that also says the size. */
+static inline void wndl_rt_tagged_keep(
+    wndl_rt_mark *at, uint32_t tag, size_t usable)
+{
+    enum wndl_rt_size_kind kind = WNDL_RT_SIZE_ASKED;
+    if (__builtin_expect(usable >= 32, 1)) {
+        if (usable <= UINT16_MAX &&
+            wndl_rt_marks_are_whole(wndl_rt_marks_get())) {
+            kind = WNDL_RT_SIZE_NEXT;
+            atomic_store_explicit(
+                &at[1], (uint16_t)usable, memory_order_relaxed);
+        }
+    } else if (usable == 16) {
+        kind = WNDL_RT_SIZE_16;
+    } else if (usable == 24) {
+        kind = WNDL_RT_SIZE_24;
+    }
+    atomic_store_explicit(
+        at, (uint16_t)(tag | (uint32_t)kind * WNDL_TAGS), memory_order_relaxed);
+}
 
 /*
  * Gives a new block the tag, which is not 0. `usable`: its bytes, 0 if the

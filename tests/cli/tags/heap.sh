@@ -212,6 +212,19 @@ grep -q driver_make out && grep -q in_thread out && ! grep -q in_main out ||
 "$windlass" report --by tag n.wndl >out 2>err
 grep -q 'no tag' out && ! grep -q driver out || fail "nothing has a tag"
 
+# A library of Debian's: python's TLS contexts.
+if have python3; then
+    cat >tls.py <<'EOS'
+import ssl
+contexts = [ssl.create_default_context() for i in range(5)]
+EOS
+    "$windlass" heap -q -o p.wndl --tag-lib 'libssl*=tls' \
+        --tag-lib 'libcrypto*=tls' -- python3 tls.py >out 2>err || fail "python"
+    "$windlass" report --by tag --blocks peak p.wndl >out 2>err
+    awk '$NF == "tls" { share = $2 } END { exit !(share > 10) }' out ||
+        fail "python's TLS"
+fi
+
 # ---- bad input
 for wrong in "--tag-lib libdriver" "--tag-lib =driver" "--tag-lib libdriver=" \
     "--own libown*"; do
