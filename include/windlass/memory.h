@@ -130,6 +130,7 @@ struct wndl_memory_reporter {
 #endif
 
 #include <windlass/memory_serve.h>
+#include <windlass/memory_tag.h>
 
 #ifdef __cplusplus
 extern "C" {

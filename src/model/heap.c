@@ -11,6 +11,7 @@ struct wndl_process_heap *wndl_profile_heap(
     heap->process = process;
     heap->kept = WNDL_NO_INDEX;
     wndl_vec_init(&heap->sites, arena, sizeof(struct wndl_alloc_site));
+    wndl_vec_init(&heap->tags, arena, sizeof(struct wndl_alloc_tag));
     wndl_vec_init(&heap->moments, arena, sizeof(struct wndl_heap_moment));
     wndl_vec_init(&heap->snapshots, arena, sizeof(struct wndl_heap_snapshot));
     wndl_vec_init(&heap->counts, arena, sizeof(struct wndl_alloc_counts));

@@ -2,7 +2,7 @@
 /*
  * heap: the heaps of the recorded processes, as plain data
  * (docs/formats/wndl.md, HEAP and on). For each process the counts of only one
- * snapshot are kept, so that memory is bounded by what is distinct: 32 bytes a
+ * snapshot are kept, so that memory is bounded by what is distinct: 40 bytes a
  * site, 48 a site that the snapshot counts.
  */
 #ifndef WNDL_MODEL_HEAP_H
@@ -14,7 +14,18 @@
 struct wndl_alloc_site {
     uint32_t node;            /* of the profile; 0: no stack */
     uint8_t end;              /* enum wndl_walk_end */
+    uint32_t tag;             /* number in the heap's tags, 0: none */
     uint64_t requested, slop; /* bytes of one block */
+};
+
+/*
+ * Whose blocks are: a name that the program gave, or, without one, the stack
+ * that created a thread.
+ */
+struct wndl_alloc_tag {
+    struct wndl_bytes name;
+    uint32_t node;  /* of the profile; 0: none */
+    uint32_t outer; /* tag of the creating thread, smaller; 0: none */
 };
 
 /* A site's counts in a snapshot; of sampled blocks, if the heap is sampled. */
@@ -127,9 +138,10 @@ struct wndl_process_heap {
     uint32_t process;
     bool cumulative;
     bool leaks_wanted, leaks_known;
-    uint64_t sample_below;     /* bytes; 0: every block was recorded */
-    struct wndl_vec sites;     /* struct wndl_alloc_site */
-    struct wndl_vec moments;   /* struct wndl_heap_moment, in order */
+    uint64_t sample_below;   /* bytes; 0: every block was recorded */
+    struct wndl_vec sites;   /* struct wndl_alloc_site */
+    struct wndl_vec tags;    /* struct wndl_alloc_tag; the first is number 1 */
+    struct wndl_vec moments; /* struct wndl_heap_moment, in order */
     struct wndl_vec snapshots; /* struct wndl_heap_snapshot, in order */
     uint32_t kept; /* index of the kept one in snapshots, or WNDL_NO_INDEX */
     struct wndl_vec counts; /* struct wndl_alloc_counts of the kept snapshot */

@@ -117,6 +117,14 @@ struct wndl_heap_report {
     struct wndl_heap_records holders;
 };
 
+/* ---- by tag */
+
+/* The chosen blocks of a tag. */
+struct wndl_heap_tag_sum {
+    struct wndl_bytes name; /* empty: no tag */
+    double blocks, bytes;   /* usable; estimates if a heap is sampled */
+};
+
 /* ---- a comparison of two */
 
 struct wndl_heap_side_sum {

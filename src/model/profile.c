@@ -20,6 +20,8 @@ bool wndl_profile_init(struct wndl_profile *p, struct wndl_mem *mem)
         sizeof(struct wndl_unrecorded_process));
     wndl_vec_init(&p->pauses, &p->arena, sizeof(struct wndl_pause));
     wndl_vec_init(&p->heaps, &p->arena, sizeof(struct wndl_process_heap));
+    wndl_vec_init(&p->libraries, &p->arena, sizeof(struct wndl_tag_library));
+    wndl_vec_init(&p->tag_names, &p->arena, sizeof(struct wndl_bytes));
     wndl_vec_init(&p->arguments, &p->arena, sizeof(struct wndl_bytes));
     wndl_map_init(&p->frame_index, &p->arena);
     wndl_map_init(&p->node_index, &p->arena);

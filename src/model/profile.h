@@ -154,6 +154,14 @@ enum {
     WNDL_STATUS_RUNNING = 512,  /* it still ran when the recording ended */
 };
 
+/*
+ * Modules, by a pattern of their names, whose blocks have a tag. If the tag is
+ * empty, they are the program's own.
+ */
+struct wndl_tag_library {
+    struct wndl_bytes pattern, tag;
+};
+
 /* Keep the last snapshot of each heap; any other number selects that one. */
 #define WNDL_LAST_SNAPSHOT UINT64_MAX
 
@@ -171,7 +179,9 @@ struct wndl_profile {
     struct wndl_vec sizes;     /* struct wndl_size, in file order */
     struct wndl_vec unrecorded_processes; /* struct wndl_unrecorded_process */
     struct wndl_vec pauses;               /* struct wndl_pause */
-    struct wndl_vec heaps; /* struct wndl_process_heap of model/heap.h */
+    struct wndl_vec heaps;     /* struct wndl_process_heap of model/heap.h */
+    struct wndl_vec libraries; /* struct wndl_tag_library */
+    struct wndl_vec tag_names; /* struct wndl_bytes: analyze/heap/tags.h */
     struct wndl_map frame_index, node_index;
     uint64_t wanted_snapshot; /* of each heap; default WNDL_LAST_SNAPSHOT */
 

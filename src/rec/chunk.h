@@ -60,6 +60,9 @@ enum {
 #define WNDL_CHUNK_HGRO WNDL_CHUNK_TYPE('H', 'G', 'R', 'O')
 #define WNDL_CHUNK_HWRO WNDL_CHUNK_TYPE('H', 'W', 'R', 'O')
 #define WNDL_CHUNK_HTOG WNDL_CHUNK_TYPE('H', 'T', 'O', 'G')
+#define WNDL_CHUNK_HTAG WNDL_CHUNK_TYPE('H', 'T', 'A', 'G')
+#define WNDL_CHUNK_HOWN WNDL_CHUNK_TYPE('H', 'O', 'W', 'N')
+#define WNDL_CHUNK_HLIB WNDL_CHUNK_TYPE('H', 'L', 'I', 'B')
 #define WNDL_CHUNK_DONE WNDL_CHUNK_TYPE('D', 'O', 'N', 'E')
 
 /* ---- writing */

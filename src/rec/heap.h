@@ -6,12 +6,12 @@
  * whenever it wants a snapshot, even after the process has gone. Which block
  * belongs to which site is known to the process only.
  *
- * A site is a distinct (stack, requested size, usable size), so that bytes are
- * counts times sizes. Each thread counts in a stripe of its own as long as one
- * is free, so that threads do not wait for each other. All other threads share
- * the last stripe and count there atomically. The counts of a site are the sum
- * over the stripes, because a block may be freed in another stripe than its
- * own.
+ * A site is a distinct (stack, requested size, usable size, tag), so that bytes
+ * are counts times sizes. Each thread counts in a stripe of its own as long as
+ * one is free, so that threads do not wait for each other. All other threads
+ * share the last stripe and count there atomically. The counts of a site are
+ * the sum over the stripes, because a block may be freed in another stripe than
+ * its own.
  *
  * Memory is sparse: counters that were never used take none.
  */
@@ -19,6 +19,7 @@
 #define WNDL_REC_HEAP_H
 
 #include "rec/shm.h"
+#include "rec/tags.h"
 
 #include <stdbool.h>
 
@@ -53,7 +54,8 @@ struct wndl_heap_site {
     wndl_heap_number requested; /* bytes */
     wndl_heap_number usable;    /* bytes + 1 */
     uint32_t node;              /* leaf of the stack in the tree, 0: none */
-    uint32_t end;               /* enum wndl_walk_end */
+    uint16_t end;               /* enum wndl_walk_end */
+    uint16_t tag;               /* of its blocks, 0: none */
 };
 
 /*
@@ -205,6 +207,7 @@ enum wndl_heap_flag {
                                * all that only freed blocks can show */
     WNDL_HEAP_LEAKS = 4,      /* search for them at the end */
     WNDL_HEAP_SCAN = 16,      /* write down at the end who points to whom */
+    WNDL_HEAP_STARTS = 8,     /* threads have tags: who created them */
 };
 
 /*
@@ -235,6 +238,7 @@ struct wndl_heap_layout {
     size_t sites;  /* struct wndl_heap_site[sites] */
     size_t index;  /* _Atomic uint32_t[2 * sites]: private to the process */
     size_t leaks;  /* struct wndl_heap_leaks[sites] */
+    size_t tags;   /* struct wndl_tag[WNDL_TAGS] */
     size_t counts; /* struct wndl_heap_count[stripes][sites] */
     size_t size;
 };
@@ -251,8 +255,9 @@ static inline struct wndl_heap_layout wndl_heap_layout(uint32_t sites)
     l.index =
         l.sites + wndl_round_up_page(sites * sizeof(struct wndl_heap_site));
     l.leaks = l.index + wndl_round_up_page(sites * 2 * sizeof(uint32_t));
-    l.counts =
+    l.tags =
         l.leaks + wndl_round_up_page(sites * sizeof(struct wndl_heap_leaks));
+    l.counts = l.tags + wndl_round_up_page(WNDL_TAGS * sizeof(struct wndl_tag));
     l.size = l.counts +
              (size_t)WNDL_HEAP_STRIPES *
                  wndl_round_up_page(sites * sizeof(struct wndl_heap_count));

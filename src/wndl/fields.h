@@ -195,6 +195,26 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     F(uleb, requested)                                                         \
     F(uleb, slop)
 
+/* A list of tags follows. */
+#define WNDL_FIELDS_HTAG(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, first)
+#define WNDL_FIELDS_TAG(F)                                                     \
+    F(uleb, node)                                                              \
+    F(uleb, outer)                                                             \
+    F(str, name)
+
+/* A list of sites with a tag follows. */
+#define WNDL_FIELDS_HOWN(F) F(uleb, process)
+#define WNDL_FIELDS_OWNER(F)                                                   \
+    F(uleb, site)                                                              \
+    F(uleb, tag)
+
+/* HLIB is a list of these. */
+#define WNDL_FIELDS_LIBRARY(F)                                                 \
+    F(str, pattern)                                                            \
+    F(str, tag)
+
 /* Two lists of numbers follow: totals and misses. */
 #define WNDL_FIELDS_HSNP(F)                                                    \
     F(uleb, process)                                                           \
@@ -289,6 +309,11 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     R(heap, HEAP)                                                              \
     R(hpar, HPAR)                                                              \
     R(site, SITE)                                                              \
+    R(htag, HTAG)                                                              \
+    R(tag, TAG)                                                                \
+    R(hown, HOWN)                                                              \
+    R(owner, OWNER)                                                            \
+    R(library, LIBRARY)                                                        \
     R(hsnp, HSNP)                                                              \
     R(number, NUMBER)                                                          \
     R(hcnt, HCNT)                                                              \

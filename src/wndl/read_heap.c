@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* read_heap: the chunks of recorded heaps (docs/formats/wndl.md, HEAP on). */
 #include "model/heap.h"
+#include "rec/tags.h"
 #include "wndl/fields.h"
 #include "wndl/reader.h"
 
@@ -148,6 +149,77 @@ enum wndl_status wndl_read_hpar(struct wndl_reader *r, struct wndl_cursor *c)
     if (status != WNDL_OK)
         list.of->sites.len = start;
     return status;
+}
+
+/* ---- tags */
+
+/* Numbers that a lost chunk had stay empty. */
+static enum wndl_status skip_tags(struct wndl_vec *tags, uint64_t first)
+{
+    if (first <= tags->len || first >= WNDL_TAGS)
+        return WNDL_MALFORMED;
+    while (tags->len + 1 < first) {
+        if (wndl_vec_push(tags) == NULL)
+            return WNDL_NOMEM;
+    }
+    return WNDL_OK;
+}
+
+static enum wndl_status read_tag(struct list *list, void *element)
+{
+    struct wndl_alloc_tag *tag = element;
+    struct wndl_fields_tag fields = wndl_get_tag(list->c);
+    tag->node = fields.node == 0 ? 0 : known_node(list, fields.node);
+    tag->outer = fields.outer < list->heap->tags.len ? (uint32_t)fields.outer
+                                                     : 0; /* an earlier one */
+    if (list->c->failed || list->heap->tags.len >= WNDL_TAGS)
+        return WNDL_MALFORMED;
+    return wndl_profile_text(list->r->p, fields.name, &tag->name) ? WNDL_OK
+                                                                  : WNDL_NOMEM;
+}
+
+enum wndl_status wndl_read_htag(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct list list;
+    struct wndl_fields_htag htag = wndl_get_htag(c);
+    if (!begin_list(&list, r, c, htag.process))
+        return WNDL_MALFORMED;
+    enum wndl_status status = skip_tags(&list.heap->tags, htag.first);
+    return status != WNDL_OK
+               ? status
+               : read_list(&list, &list.heap->tags, WNDL_LEAST_TAG, read_tag);
+}
+
+enum wndl_status wndl_read_hown(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct list list;
+    if (!begin_list(&list, r, c, wndl_get_hown(c).process))
+        return WNDL_MALFORMED;
+    uint64_t count = wndl_get_list(c, WNDL_LEAST_OWNER);
+    for (uint64_t i = 0; i < count && !c->failed; i++) {
+        const struct wndl_fields_owner fields = wndl_get_owner(c);
+        const uint32_t number = next_site(&list, fields.site);
+        if (number != WNDL_NO_INDEX && fields.tag <= list.heap->tags.len)
+            ((struct wndl_alloc_site *)wndl_vec_at(&list.heap->sites, number))
+                ->tag = (uint32_t)fields.tag;
+    }
+    return c->failed ? WNDL_MALFORMED : WNDL_OK;
+}
+
+enum wndl_status wndl_read_hlib(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    uint64_t count = wndl_get_list(c, WNDL_LEAST_LIBRARY);
+    for (uint64_t i = 0; i < count && !c->failed; i++) {
+        const struct wndl_fields_library fields = wndl_get_library(c);
+        struct wndl_tag_library *library =
+            c->failed ? NULL : wndl_vec_push(&r->p->libraries);
+        if (library == NULL)
+            return c->failed ? WNDL_MALFORMED : WNDL_NOMEM;
+        if (!wndl_profile_text(r->p, fields.pattern, &library->pattern) ||
+            !wndl_profile_text(r->p, fields.tag, &library->tag))
+            return WNDL_NOMEM;
+    }
+    return c->failed ? WNDL_MALFORMED : WNDL_OK;
 }
 
 /* ---- snapshots */

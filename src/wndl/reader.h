@@ -111,6 +111,9 @@ enum wndl_status wndl_read_blok(struct wndl_reader *r, struct wndl_cursor *c);
 
 enum wndl_status wndl_read_heap(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_hpar(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_htag(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_hown(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_hlib(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_hsnp(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_hcnt(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_htim(struct wndl_reader *r, struct wndl_cursor *c);

@@ -3,13 +3,15 @@
 
 #include "os/clock.h"
 
+#include <string.h>
+
 void wndl_recording_heap(struct wndl_recording *r, uint32_t process,
     uint32_t flags, uint64_t sample_below)
 {
     struct wndl_chunk_writer chunk;
     const struct wndl_fields_heap fields = {
         .process = process,
-        .flags = flags >> 1, /* without WNDL_HEAP_ON */
+        .flags = (flags & (WNDL_HEAP_CUMULATIVE | WNDL_HEAP_LEAKS)) >> 1,
         .sample_below = sample_below,
     };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_HEAP);
@@ -45,6 +47,72 @@ void wndl_recording_sites(struct wndl_recording *r,
     wndl_put_list(&r->out, count);
     for (uint32_t i = 0; i < count; i++)
         put_site(&r->out, &sites[i], process->nodes);
+    wndl_recording_finish(r, &chunk);
+}
+
+/* ---- HTAG, HOWN and HLIB */
+
+void wndl_recording_tags(struct wndl_recording *r,
+    const struct wndl_heap_process *process, uint32_t first,
+    const struct wndl_tag *tags, uint32_t count)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_htag fields = {process->index, first};
+    if (count == 0)
+        return;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HTAG);
+    wndl_put_htag(&r->out, &fields);
+    wndl_put_list(&r->out, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *name = (const uint8_t *)tags[i].name;
+        const struct wndl_fields_tag tag = {
+            .node = tags[i].node <= process->nodes ? tags[i].node : 0,
+            .outer = tags[i].outer,
+            .name = {name, strnlen(tags[i].name, WNDL_TAG_NAME)},
+        };
+        wndl_put_tag(&r->out, &tag);
+    }
+    wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_owners(struct wndl_recording *r, uint32_t process,
+    uint32_t first, const struct wndl_heap_site *sites, uint32_t count)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_hown fields = {process};
+    uint32_t owned = 0;
+    uint32_t previous = 0;
+    for (uint32_t i = 0; i < count; i++)
+        owned += sites[i].tag != 0;
+    if (owned == 0)
+        return;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HOWN);
+    wndl_put_hown(&r->out, &fields);
+    wndl_put_list(&r->out, owned);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wndl_fields_owner owner = {
+            first + i - previous, sites[i].tag};
+        if (sites[i].tag == 0)
+            continue;
+        wndl_put_owner(&r->out, &owner);
+        previous = first + i;
+    }
+    wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_libraries(struct wndl_recording *r,
+    const struct wndl_tag_library *libraries, size_t count)
+{
+    struct wndl_chunk_writer chunk;
+    if (count == 0)
+        return;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HLIB);
+    wndl_put_list(&r->out, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct wndl_fields_library library = {
+            libraries[i].pattern, libraries[i].tag};
+        wndl_put_library(&r->out, &library);
+    }
     wndl_recording_finish(r, &chunk);
 }
 

@@ -28,6 +28,19 @@ void wndl_recording_sites(struct wndl_recording *r,
     const struct wndl_heap_process *process, uint32_t first,
     const struct wndl_heap_site *sites, uint32_t count);
 
+/* Writes HTAG: `count` tags from number `first` on. */
+void wndl_recording_tags(struct wndl_recording *r,
+    const struct wndl_heap_process *process, uint32_t first,
+    const struct wndl_tag *tags, uint32_t count);
+
+/* Writes HOWN: the tags of those of the sites that have any, if some have. */
+void wndl_recording_owners(struct wndl_recording *r, uint32_t process,
+    uint32_t first, const struct wndl_heap_site *sites, uint32_t count);
+
+/* Writes HLIB, if there are any. */
+void wndl_recording_libraries(struct wndl_recording *r,
+    const struct wndl_tag_library *libraries, size_t count);
+
 struct wndl_recording_snapshot {
     uint32_t process;
     uint32_t number;

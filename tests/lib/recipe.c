@@ -29,6 +29,7 @@ struct cook {
     unsigned process_of[MAX_IDS], tid_of[MAX_IDS];
     unsigned pid_of[MAX_IDS];
     unsigned pairs_of[MAX_IDS], snapshots_of[MAX_IDS]; /* by process */
+    unsigned tags_of[MAX_IDS];
     struct node tree[MAX_NODES]; /* of all processes, in order of making */
 };
 
@@ -398,6 +399,41 @@ static bool cook_pair(struct cook *k)
     return finish(&w);
 }
 
+/* "-" is an empty text. */
+static struct wndl_bytes text_or_none(struct cook *k, size_t word)
+{
+    if (strcmp(k->words[word], "-") == 0)
+        k->words[word][0] = '\0';
+    return word_text(k->words[word]);
+}
+
+static bool cook_tag(struct cook *k)
+{
+    struct node at = {.process = (unsigned)number(k, 1)};
+    unsigned node;
+    if (!leaf_of(k, at, 4, &node))
+        return false;
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HTAG);
+    wndl_buf_uleb(w.out, at.process);
+    wndl_buf_uleb(w.out, ++k->tags_of[at.process]);
+    wndl_buf_uleb(w.out, 1);
+    wndl_buf_uleb(w.out, node);
+    wndl_buf_uleb(w.out, number(k, 2));
+    wndl_chunk_str(w.out, text_or_none(k, 3));
+    return finish(&w);
+}
+
+static bool cook_library(struct cook *k)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HLIB);
+    wndl_buf_uleb(w.out, 1);
+    wndl_chunk_str(w.out, text_or_none(k, 1));
+    wndl_chunk_str(w.out, text_or_none(k, 2));
+    return finish(&w);
+}
+
 static bool cook_snapshot(struct cook *k)
 {
     uint64_t process = number(k, 1);
@@ -446,6 +482,11 @@ static bool cook_list(
 static bool cook_counts(struct cook *k)
 {
     return cook_list(k, WNDL_CHUNK_HCNT, 6, true);
+}
+
+static bool cook_owners(struct cook *k)
+{
+    return cook_list(k, WNDL_CHUNK_HOWN, 2, true);
 }
 
 static bool cook_live(struct cook *k)
@@ -556,6 +597,9 @@ static bool cook_statement(struct cook *k)
         {"exit", 3, cook_exit},
         {"heap", 4, cook_heap},
         {"site", 5, cook_pair},
+        {"tag", 4, cook_tag},
+        {"owners", 2, cook_owners},
+        {"library", 3, cook_library},
         {"snapshot", 4, cook_snapshot},
         {"counts", 2, cook_counts},
         {"live", 2, cook_live},

@@ -123,10 +123,24 @@ enum {
 #define SCAN                                                                   \
     {                                                                          \
         0, "scan", NULL, NULL, NULL, NULL,                                     \
-            "write down at the end which blocks point to which, for "          \
-            "'windlass "                                                       \
-            "report --retained', --who-holds and --block",                     \
+            "write down at each snapshot and at the end which blocks point "   \
+            "to which, for 'windlass report --retained', --who-holds and "     \
+            "--block",                                                         \
             WNDL_OPT_FLAG, FIELD(scan)                                         \
+    }
+
+#define TAG_LIB                                                                \
+    {0, "tag-lib", "PATTERN=TAG", NULL, NULL, NULL,                            \
+        "give TAG to the blocks of a library: those that modules whose names " \
+        "match PATTERN (such as 'libGL*') allocate, or others for them, and "  \
+        "all of the threads that they create; may be repeated",                \
+        WNDL_OPT_LIST, FIELD(tag_libs)},                                       \
+    {                                                                          \
+        0, "own", "PATTERN", NULL, NULL, NULL,                                 \
+            "with --tag-lib: modules whose names match PATTERN are the "       \
+            "program's own, as its executable is: blocks that they allocate "  \
+            "are no library's; may be repeated",                               \
+            WNDL_OPT_LIST, FIELD(own)                                          \
     }
 
 /* ---- options of perf, samply and heaptrack */
@@ -245,6 +259,7 @@ const struct wndl_option wndl_heap_option_rows[] = {
     AT_PEAKS,
     NO_LEAKS,
     SCAN,
+    TAG_LIB,
     MAX_FRAMES,
     UNWIND,
     UNWIND_TABLE,
@@ -358,6 +373,24 @@ static bool check_heap(const struct wndl_record_options *o, char *problem)
     return false;
 }
 
+static bool check_libraries(const struct wndl_record_options *o, char *problem)
+{
+    for (size_t i = 0; i < o->tag_libs.count; i++) {
+        const char *text = o->tag_libs.texts[i];
+        const char *equals = strrchr(text, '=');
+        if (equals != NULL && equals != text && equals[1] != '\0')
+            continue;
+        snprintf(problem, PROBLEM_SIZE,
+            "--tag-lib takes PATTERN=TAG, such as 'libGL*=driver', not '%s'",
+            text);
+        return false;
+    }
+    if (o->own.count == 0 || o->tag_libs.count != 0)
+        return true;
+    snprintf(problem, PROBLEM_SIZE, "--own needs --tag-lib");
+    return false;
+}
+
 static bool check_options(const struct wndl_record_options *o, char *problem)
 {
     if (o->rate > RATE_MAX)
@@ -375,9 +408,33 @@ static bool check_options(const struct wndl_record_options *o, char *problem)
         snprintf(problem, PROBLEM_SIZE, "--threads: a PATTERN is empty");
     else
         return check_times(o, problem) && check_heap(o, problem) &&
-               check_output(o->output, problem);
+               check_libraries(o, problem) && check_output(o->output, problem);
     return false;
 }
+
+static struct wndl_bytes bytes_of(const char *text, size_t size)
+{
+    return (struct wndl_bytes){(const uint8_t *)text, size};
+}
+
+/* The first pattern that matches decides: the program's own come first. */
+static void apply_libraries(const struct wndl_record_options *o,
+    struct wndl_collector_heap_request *heap)
+{
+    struct wndl_tag_library *to = heap->libraries;
+    for (size_t i = 0; i < o->own.count; i++, to++)
+        to->pattern = bytes_of(o->own.texts[i], strlen(o->own.texts[i]));
+    for (size_t i = 0; i < o->tag_libs.count; i++, to++) {
+        const char *text = o->tag_libs.texts[i];
+        const char *equals = strrchr(text, '=');
+        to->pattern = bytes_of(text, (size_t)(equals - text));
+        to->tag = bytes_of(equals + 1, strlen(equals + 1));
+    }
+    heap->library_count = (size_t)(to - heap->libraries);
+}
+
+_Static_assert((int)WNDL_COLLECTOR_LIBRARIES >= 2 * (int)WNDL_OPTION_LIST_MAX,
+    "all that can be given can be recorded");
 
 static void apply_heap(const struct wndl_record_options *o,
     struct wndl_collector_heap_request *heap)
@@ -388,7 +445,9 @@ static void apply_heap(const struct wndl_record_options *o,
     heap->flags = WNDL_HEAP_ON |
                   (o->mode.index == 0 ? 0u : (unsigned)WNDL_HEAP_CUMULATIVE) |
                   (o->no_leaks ? 0u : (unsigned)WNDL_HEAP_LEAKS) |
-                  (o->scan ? (unsigned)WNDL_HEAP_SCAN : 0u);
+                  (o->scan ? (unsigned)WNDL_HEAP_SCAN : 0u) |
+                  (o->tag_libs.count != 0 ? (unsigned)WNDL_HEAP_STARTS : 0u);
+    apply_libraries(o, heap);
     heap->sample_below = o->stacks.index == 0 ? 0 : below;
     heap->every = (uint64_t)(o->snapshot_every * 1e9);
     heap->at_peaks = o->at_peaks;

@@ -281,8 +281,9 @@ static int annotate_file(
     struct wndl_input input;
     if (!wndl_input_open(&input, file))
         return WNDL_EXIT_FAILURE;
-    bool is_loaded = wndl_cli_recording_open(
-        &recording, &input, &o->symbols, o->heap.snapshot, false);
+    bool is_loaded = wndl_cli_recording_open(&recording, &input, &o->symbols,
+                         o->heap.snapshot, false) &&
+                     wndl_heap_keep_tag(&recording, &o->heap, true, input.path);
     wndl_input_close(&input);
     if (!is_loaded)
         return WNDL_EXIT_FAILURE;

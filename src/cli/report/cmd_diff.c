@@ -179,6 +179,8 @@ static int diff_recordings(const struct wndl_diff_options *o,
     int exit_code = WNDL_EXIT_FAILURE;
     if (wndl_cli_recording_open(&loaded[1], later, &o->symbols,
             o->later_snapshot != 0 ? o->later_snapshot : snapshot, false)) {
+        (void)wndl_heap_keep_tag(&loaded[0], &o->heap.of, false, names[0]);
+        (void)wndl_heap_keep_tag(&loaded[1], &o->heap.of, false, names[1]);
         exit_code = diff_two(o, loaded, names);
         wndl_cli_recording_close(&loaded[1]);
     }
@@ -238,6 +240,9 @@ static int add_file(
         return WNDL_EXIT_FAILURE;
     bool is_loaded = wndl_cli_recording_open(
         &loaded, &input, &table->o->symbols, table->o->heap.of.snapshot, false);
+    if (is_loaded)
+        (void)wndl_heap_keep_tag(
+            &loaded, &table->o->heap.of, false, input.path);
     int exit_code = WNDL_EXIT_FAILURE;
     if (is_loaded) {
         exit_code = wndl_diff_table_add(table, &loaded, path, group);

@@ -189,8 +189,9 @@ static int export_file(const void *options, struct wndl_operands operands)
     struct wndl_input input;
     if (!wndl_input_open(&input, operands.texts[0]))
         return WNDL_EXIT_FAILURE;
-    bool is_loaded = wndl_cli_recording_open(
-        &recording, &input, &o->symbols, o->heap.snapshot, false);
+    bool is_loaded = wndl_cli_recording_open(&recording, &input, &o->symbols,
+                         o->heap.snapshot, false) &&
+                     wndl_heap_keep_tag(&recording, &o->heap, true, input.path);
     wndl_input_close(&input);
     if (!is_loaded)
         return WNDL_EXIT_FAILURE;

@@ -43,10 +43,10 @@ struct report_options {
 enum { USUAL_ROWS = 30 };
 
 static const struct wndl_option option_table[] = {
-    {0, "by", "WHAT", "fn|line|module|thread|file|address||function", "fn",
+    {0, "by", "WHAT", "fn|line|module|thread|file|address|tag||function", "fn",
         NULL,
         "show one row for each function, line, module, thread, source file or "
-        "address of code",
+        "address of code, or of a heap for each tag",
         WNDL_OPT_CHOSEN, offsetof(struct report_options, by)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
         "which time to show: cpu: using the CPU; blocked: waiting for a lock, "
@@ -272,6 +272,14 @@ static const char *contradiction(const struct report_options *o)
     return NULL;
 }
 
+/* After those of model/report.h. */
+enum { BY_TAG = 6 };
+
+static bool is_by_tag(const struct report_options *o)
+{
+    return o->by.given && o->by.index == BY_TAG;
+}
+
 /* Whether a heap is shown by functions, not as records. */
 static bool is_by_function(const struct report_options *o)
 {
@@ -299,6 +307,10 @@ static const char *problem_with_heap(const struct report_options *o)
         selected->around != NULL)
         return "a heap is a snapshot, which --snapshot N chooses: --from, --to "
                "and --around are for samples";
+    if (is_by_tag(o) &&
+        (wndl_selected_given(&o->selected) || o->heap.filters.count != 0))
+        return "--by tag sums up whole heaps, which --process, --snapshot and "
+               "--blocks choose";
     if (is_by_function(o) && is_for_records(&o->heap))
         return "-f, -s and -a are for the records of a heap, which this table "
                "or tree replaces";
@@ -350,8 +362,6 @@ static int report_heap(struct wndl_cli_recording *loaded,
     }
     if (wndl_held_given(&o->held))
         return report_held(loaded, o, path);
-    if (is_by_function(o))
-        return report_bytes(loaded, o, path);
     const struct wndl_heap_show show = {
         .options = &o->heap,
         .path = path,
@@ -363,20 +373,25 @@ static int report_heap(struct wndl_cli_recording *loaded,
                     ? "windlass view"
                     : "windlass export -f folded -o heap.folded",
     };
+    if (is_by_tag(o))
+        return wndl_heap_report_tags(loaded, &show);
+    if (is_by_function(o))
+        return report_bytes(loaded, o, path);
     return wndl_heap_report(loaded, &show);
 }
 
 static bool is_for_heaps(const struct wndl_heap_options *o)
 {
-    return o->of.blocks != 0 || o->of.snapshot != 0 || is_for_records(o);
+    return o->of.blocks != 0 || o->of.snapshot != 0 || o->of.tag != NULL ||
+           is_for_records(o);
 }
 
 static int report_time(struct wndl_cli_recording *loaded,
     const struct report_options *o, const char *path)
 {
-    if (is_for_heaps(&o->heap) || wndl_held_given(&o->held)) {
-        wndl_cli_error("--blocks, --snapshot, -f, -s, -a, --retained, "
-                       "--who-holds and --block are for heaps; "
+    if (is_for_heaps(&o->heap) || is_by_tag(o) || wndl_held_given(&o->held)) {
+        wndl_cli_error("--blocks, --snapshot, --tag, --by tag, -f, -s, -a, "
+                       "--retained, --who-holds and --block are for heaps; "
                        "this report is on samples%s",
             loaded->profile.heaps.len == 0 ? "" : "; --heap shows the heap");
         return WNDL_EXIT_USAGE;
@@ -391,7 +406,9 @@ static int report_recording(
 {
     struct wndl_cli_recording loaded;
     if (!wndl_cli_recording_open(
-            &loaded, input, &o->symbols, o->heap.of.snapshot, o->verbose))
+            &loaded, input, &o->symbols, o->heap.of.snapshot, o->verbose) ||
+        !wndl_heap_keep_tag(&loaded, &o->heap.of,
+            wndl_heap_shown_of(&loaded.profile, o->of_heap), input->path))
         return WNDL_EXIT_FAILURE;
     int exit_code = wndl_heap_shown_of(&loaded.profile, o->of_heap)
                         ? report_heap(&loaded, o, input->path)

@@ -14,6 +14,7 @@ struct wndl_heap_set_options {
     unsigned blocks;   /* 0: not given; else enum wndl_heap_set + 1 */
     uint64_t snapshot; /* counts from 1; 0: the last */
     uint64_t process;  /* pid; 0: all */
+    const char *tag;   /* a pattern; NULL: all, and those without one */
 };
 
 struct wndl_heap_options {
@@ -35,7 +36,8 @@ enum { WNDL_HEAP_USUAL_FRAMES = 8 };
 /* Whether any of them was given. */
 static inline bool wndl_heap_set_given(const struct wndl_heap_set_options *o)
 {
-    return o->blocks != 0 || o->snapshot != 0 || o->process != 0;
+    return o->blocks != 0 || o->snapshot != 0 || o->process != 0 ||
+           o->tag != NULL;
 }
 
 /* Rows of a command's table; `field` of its struct `type` is of the first
@@ -50,6 +52,10 @@ static inline bool wndl_heap_set_given(const struct wndl_heap_set_options *o)
             "of a recorded heap: the N-th snapshot of each process "           \
             "(default: the last)",                                             \
             WNDL_OPT_COUNT, offsetof(type, field.snapshot)},                   \
+        {0, "tag", "PATTERN", NULL, NULL, NULL,                                \
+            "of a recorded heap: show only blocks whose tag matches PATTERN, " \
+            "such as 'webgl*' (windlass/memory_tag.h)",                        \
+            WNDL_OPT_TEXT, offsetof(type, field.tag)},                         \
     {                                                                          \
         0, "process", "PID", NULL, NULL, NULL, "show this process only",       \
             WNDL_OPT_COUNT, offsetof(type, field.process)                      \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/shared/heap_report.h"
 
+#include "analyze/heap/tags.h"
 #include "base/utf8.h"
 #include "cli/core/command.h"
 #include "cli/core/output.h"
@@ -8,7 +9,9 @@
 #include "cli/core/terminal.h"
 #include "out/dmd_text.h"
 #include "out/report_json/heap.h"
+#include "out/report_json/heap_tags.h"
 #include "out/report_text/heap.h"
+#include "out/report_text/heap_tags.h"
 #include "out/report_text/report_text.h"
 
 #include <inttypes.h>
@@ -127,6 +130,57 @@ bool wndl_heap_has(const struct wndl_profile *p,
         wndl_cli_error("%s: the recording holds no heap of process %" PRIu64,
             file, choice->pid);
     return false;
+}
+
+/* ---- tags */
+
+bool wndl_heap_keep_tag(struct wndl_cli_recording *loaded,
+    const struct wndl_heap_set_options *options, bool is_needed,
+    const char *file)
+{
+    if (options->tag == NULL)
+        return true;
+    const bool is_any = wndl_heap_tags_keep(&loaded->profile, options->tag);
+    if (is_any || !is_needed)
+        return true;
+    wndl_cli_error("%s: no block has a tag that matches '%s'; 'windlass report "
+                   "--by tag' lists the tags",
+        file, options->tag);
+    wndl_cli_recording_close(loaded);
+    return false;
+}
+
+int wndl_heap_report_tags(
+    const struct wndl_cli_recording *loaded, const struct wndl_heap_show *show)
+{
+    const struct wndl_heap_choice choice =
+        wndl_heap_choose(&show->options->of, loaded, 1);
+    if (!wndl_heap_has(&loaded->profile, &choice, show->path))
+        return WNDL_EXIT_FAILURE;
+    struct wndl_arena arena;
+    struct wndl_vec sums;
+    struct wndl_buf text, table;
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&sums, &arena, sizeof(struct wndl_heap_tag_sum));
+    wndl_buf_init(&text, wndl_mem_libc());
+    wndl_buf_init(&table, wndl_mem_libc());
+    const char *which = wndl_heap_set_name(choice.set);
+    int exit_code;
+    if (!wndl_heap_tags_sum(&loaded->profile, &choice, &sums)) {
+        exit_code = out_of_memory();
+    } else {
+        if (show->json) {
+            wndl_report_json_heap_tags(sums.data, sums.len, which, &text);
+        } else {
+            wndl_report_text_heap_tags(sums.data, sums.len, which, &table);
+            wndl_utf8_plain_lines(&text, &table);
+        }
+        exit_code = wndl_show(&text, show->out, show->paged);
+    }
+    wndl_buf_free(&table);
+    wndl_buf_free(&text);
+    wndl_arena_free(&arena);
+    return exit_code;
 }
 
 /* ---- one */

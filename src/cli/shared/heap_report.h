@@ -24,6 +24,22 @@ bool wndl_heap_shown_of(const struct wndl_profile *p, bool wanted);
 bool wndl_heap_has_freed(const struct wndl_profile *p);
 
 /*
+ * Drops the blocks whose tag the options do not choose. If `is_needed`, some
+ * block must have such a tag: else reports an error on `file`, closes the
+ * recording and returns false.
+ */
+bool wndl_heap_keep_tag(struct wndl_cli_recording *loaded,
+    const struct wndl_heap_set_options *options, bool is_needed,
+    const char *file);
+
+/*
+ * Writes the sums of the blocks by tag to standard output, and errors to
+ * stderr. Returns the exit code.
+ */
+int wndl_heap_report_tags(
+    const struct wndl_cli_recording *loaded, const struct wndl_heap_show *show);
+
+/*
  * The blocks that the options choose in these recordings. The default is all
  * blocks ever allocated if all recordings hold freed blocks, else the live
  * ones. Stacks differ by one frame, and none is filtered out.

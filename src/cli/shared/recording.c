@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/shared/recording.h"
 
+#include "analyze/heap/tags.h"
 #include "analyze/names/profile_names.h"
 #include "cli/core/command.h"
 #include "cli/core/progress.h"
@@ -57,6 +58,9 @@ static enum wndl_status find_names(struct wndl_cli_recording *loaded,
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     enum wndl_status status =
         wndl_symbolize_profile(&loaded->symbolized, &sources, log, err);
+    if (status == WNDL_OK &&
+        !wndl_heap_tags_apply(&loaded->profile, &loaded->symbolized))
+        status = wndl_fail(err, WNDL_NOMEM, "out of memory");
     if (status != WNDL_OK)
         wndl_symbolized_free(&loaded->symbolized);
     else if (loaded->symbolized.lack.status != WNDL_OK)

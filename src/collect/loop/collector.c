@@ -8,6 +8,7 @@
 #include "collect/loop/signals.h"
 #include "collect/loop/unrecorded.h"
 #include "os/clock.h"
+#include "wndl/write_heap.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -181,6 +182,8 @@ static void open_recording(struct wndl_collector *c)
         .command = r->command,
     };
     wndl_recording_open(&c->run.recording, c->run.file, &meta);
+    wndl_recording_libraries(
+        &c->run.recording, r->heap.libraries, r->heap.library_count);
     if (r->tail_size != 0)
         wndl_recording_keep_tail(&c->run.recording, r->tail_size);
     const struct wndl_offcpu_request watched = {

@@ -99,7 +99,29 @@ static void settle_ends(
     for (uint32_t i = 0; i < part->count; i++) {
         struct wndl_heap_site *site = &part->sites[i];
         if (site->node <= p->nodes)
-            site->end = wndl_callers_end(p, site->node, site->end);
+            site->end = (uint16_t)wndl_callers_end(p, site->node, site->end);
+    }
+}
+
+/* A tag is in the table before a site has it, and before its node's sites. */
+static void take_tags(struct wndl_collector_process *p,
+    const struct wndl_heap_site *sites, uint32_t count)
+{
+    enum { AT_ONCE = 64 };
+    struct wndl_tag tags[AT_ONCE];
+    struct wndl_collector_heap *heap = p->heap;
+    const struct wndl_heap_process process = {p->index, p->nodes};
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < count; i++)
+        last = sites[i].tag > last ? sites[i].tag : last;
+    while (heap->tags < last && last < WNDL_TAGS) {
+        const uint32_t first = heap->tags + 1;
+        const uint32_t left = last - heap->tags;
+        const uint32_t taken = left < AT_ONCE ? left : AT_ONCE;
+        wndl_heap_read(heap, heap->layout.tags + first * sizeof *tags, tags,
+            taken * sizeof *tags);
+        wndl_recording_tags(p->recording, &process, first, tags, taken);
+        heap->tags += taken;
     }
 }
 
@@ -118,8 +140,11 @@ static bool take_part(struct wndl_collector_process *p,
         last ? last_sites(part, left <= part->count) : ready_sites(p, part);
     settle_ends(p, part);
     const struct wndl_heap_process process = {p->index, p->nodes};
+    take_tags(p, part->sites, count);
     wndl_recording_sites(
         p->recording, &process, heap->written, part->sites, count);
+    wndl_recording_owners(
+        p->recording, p->index, heap->written, part->sites, count);
     heap->written += count;
     write_out(p->recording);
     return count == part->count;

@@ -19,12 +19,16 @@
 
 struct wndl_collector_process;
 
+enum { WNDL_COLLECTOR_LIBRARIES = 32 };
+
 struct wndl_collector_heap_request {
     uint32_t flags;        /* enum wndl_heap_flag, or-ed; 0: no heap */
     uint32_t sites, nodes; /* for which there is room */
     uint64_t sample_below; /* bytes; 0: every block */
     uint64_t every;        /* ns between snapshots; 0: none */
     bool at_peaks;         /* a snapshot at each new peak */
+    struct wndl_tag_library libraries[WNDL_COLLECTOR_LIBRARIES];
+    size_t library_count; /* texts are borrowed */
 };
 
 enum { WNDL_COLLECTOR_HEAP_ENDS = 8 }; /* enum wndl_walk_end */

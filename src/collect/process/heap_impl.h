@@ -20,6 +20,7 @@ struct wndl_collector_heap {
     int fd;
     bool announced;
     uint32_t written;      /* sites in the file */
+    uint32_t tags;         /* of the process that are in the file */
     uint32_t snapshots;    /* so far */
     uint64_t next;         /* CLOCK_MONOTONIC ns of the next snapshot by time */
     int64_t peak;          /* bytes, at the last snapshot for a peak */

@@ -14,6 +14,8 @@
 #include "rt/heap/hook/sanitizer.h"
 #include "rt/heap/record/search.h"
 #include "rt/heap/record/untracked.h"
+#include "rt/tags/core/current.h"
+#include "rt/tags/core/names.h"
 
 #include <sys/mman.h>
 
@@ -108,6 +110,9 @@ void wndl_rt_heap_start(const struct wndl_go *go)
         wndl_rt_heap_generation != 0 && shared->sample_below != 0;
     wndl_rt_heap->leaks = (go->heap & WNDL_HEAP_LEAKS) != 0;
     wndl_rt_heap->scan = scan_of(shared, go);
+    wndl_rt_heap->starts = (go->heap & WNDL_HEAP_STARTS) != 0;
+    wndl_rt_tags_share(
+        (void *)((uint8_t *)shared + wndl_heap_layout(go->heap_sites).tags));
     shared->start_tsc = wndl_rt_tsc();
     shared->tsc_in_ns = WNDL_ARCH_TICKS_ARE_NS;
     shared->start_time = wndl_raw_clock_ns(CLOCK_MONOTONIC);
@@ -122,6 +127,27 @@ void wndl_rt_heap_start(const struct wndl_go *go)
 void wndl_rt_heap_unload(bool begins)
 {
     wndl_rt_imports_unload(begins);
+}
+
+/* ---- tags */
+
+uint32_t wndl_rt_heap_tag_of_start(const struct wndl_regs *regs)
+{
+    struct wndl_tag tag = {.outer = wndl_rt_tag_current()};
+    struct wndl_rt_heap_thread *t =
+        wndl_rt_heap->starts ? wndl_rt_heap_enter() : NULL;
+    if (t == NULL)
+        return tag.outer;
+    bool is_known = wndl_rt_heap_stack(t, regs, &tag.node) == 0;
+    wndl_rt_heap_leave();
+    const uint32_t number =
+        is_known && tag.node != 0 ? wndl_rt_tag_number(&tag) : 0;
+    return number == 0 ? tag.outer : number;
+}
+
+void wndl_rt_heap_begin_tag(uint32_t tag)
+{
+    wndl_rt_tag_begin(tag);
 }
 
 /* ---- the end */
@@ -170,6 +196,7 @@ void wndl_rt_heap_after_fork_in_parent(void)
 void wndl_rt_heap_after_fork_in_child(void)
 {
     wndl_rt_blocks_leave_all();
+    wndl_rt_tags_share(NULL);
     wndl_rt_heap->shared = NULL;
     wndl_rt_heap->quick_below = 0;
     wndl_rt_heap_generation++;

@@ -13,6 +13,17 @@
 /* The size in bytes of the shared memory, from its start. */
 size_t wndl_rt_heap_shared_size(const struct wndl_go *go);
 
+struct wndl_regs;
+
+/*
+ * The tag for a thread that the calling thread is about to create; 0: none.
+ * `regs`: those after the call that does so.
+ */
+uint32_t wndl_rt_heap_tag_of_start(const struct wndl_regs *regs);
+
+/* The same at the start of that thread. */
+void wndl_rt_heap_begin_tag(uint32_t tag);
+
 /* Begins to record the process; the shared memory is mapped. */
 void wndl_rt_heap_start(const struct wndl_go *go);
 

@@ -10,6 +10,17 @@ size_t wndl_rt_heap_shared_size(const struct wndl_go *go)
                                           : wndl_shm_whole_size(go->nodes);
 }
 
+uint32_t wndl_rt_heap_tag_of_start(const struct wndl_regs *regs)
+{
+    (void)regs;
+    return 0;
+}
+
+void wndl_rt_heap_begin_tag(uint32_t tag)
+{
+    (void)tag;
+}
+
 void wndl_rt_heap_start(const struct wndl_go *go)
 {
     (void)go;

@@ -20,6 +20,7 @@ enum { STARTS = 256 };
 static struct start {
     void *(*routine)(void *);
     void *argument;
+    uint32_t tag;     /* of its blocks */
     uint64_t blocked; /* of our signals, as the new thread inherits them */
     atomic_flag taken;
 } starts[STARTS];
@@ -71,18 +72,42 @@ static void *run_thread(void *context)
     struct start *start = context;
     void *(*routine)(void *) = start->routine;
     void *argument = start->argument;
+    const uint32_t tag = start->tag;
     wndl_rt_mask_remember(start->blocked);
     leave_start(start);
+    wndl_rt_heap_begin_tag(tag);
     if (has_end_key)
         (void)pthread_setspecific(end_key, (void *)(uintptr_t)1);
     wndl_rt_engine_add_thread();
     return routine(argument);
 }
 
+/*
+ * The registers of a function's caller, from within that function. On 32-bit
+ * Arm the frame does not begin with the caller's frame pointer.
+ */
+#ifdef __arm__
+#define REGS_OF_CALLER()                                                       \
+    {                                                                          \
+        .ip = (uintptr_t)__builtin_return_address(0),                          \
+        .sp = (uintptr_t)__builtin_dwarf_cfa(),                                \
+        .valid = WNDL_REG_IP | WNDL_REG_SP,                                    \
+    }
+#else
+#define REGS_OF_CALLER()                                                       \
+    {                                                                          \
+        .ip = (uintptr_t)__builtin_return_address(0),                          \
+        .sp = (uintptr_t)__builtin_dwarf_cfa(),                                \
+        .fp = *(const uintptr_t *)__builtin_frame_address(0),                  \
+        .valid = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP,                      \
+    }
+#endif
+
 WNDL_RT_HOOK int pthread_create(pthread_t *thread,
     const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
 {
     const struct wndl_rt_real *real = wndl_rt_real();
+    const struct wndl_regs regs = REGS_OF_CALLER();
     bool hidden =
         !wndl_rt_is_silent() && (wndl_rt.shm != NULL || wndl_rt.signals != 0);
     struct start *start = hidden ? take_start() : NULL;
@@ -90,6 +115,7 @@ WNDL_RT_HOOK int pthread_create(pthread_t *thread,
         return real->pthread_create(thread, attributes, routine, argument);
     start->routine = routine;
     start->argument = argument;
+    start->tag = wndl_rt_heap_tag_of_start(&regs);
     start->blocked = wndl_rt_mask_blocked();
     int result = real->pthread_create(thread, attributes, run_thread, start);
     if (result != 0)

@@ -53,6 +53,21 @@ cc -Wall -Werror user.c $(pkg-config --cflags --libs windlass) -o user
 cc -Wall -Werror user.c $(pkg-config --cflags windlass) \
     "$(find "$prefix" -name libwindlass.a)" $(pkg-config --static --libs windlass | tr ' ' '\n' | grep -v windlass) -o user-static
 ./user-static
+cat >tagged.c <<'END'
+#include <stdlib.h>
+#include <windlass/memory_tag.h>
+int main(void)
+{
+    struct wndl_memory_tag_amount is;
+    wndl_memory_tag("mine");
+    void *volatile block = malloc(100);
+    wndl_memory_untag();
+    return !wndl_memory_tagged("mine", &is) || is.blocks != 1 || block == NULL;
+}
+END
+# shellcheck disable=SC2046
+cc -Wall -Werror tagged.c $(pkg-config --cflags --libs windlass-tags) -o tagged
+./tagged
 for command in $("$prefix/bin/windlass" --help |
     awk '/^  [a-z]/ { print $1 }'); do
     [ -s "$prefix/share/man/man1/windlass-$command.1" ] || {

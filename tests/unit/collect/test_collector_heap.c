@@ -220,7 +220,7 @@ static void many_pairs_are_written_in_parts(void **state)
     uint32_t node = insert(&b, 0, 0x1000);
     atomic_store(&b.head->site_count, PAIRS + 5); /* the limit was met */
     for (uint32_t i = 0; i < PAIRS; i++)
-        *pair_at(&b, i) = (struct wndl_heap_site){i, i + 1, node, 0};
+        *pair_at(&b, i) = (struct wndl_heap_site){i, i + 1, node, 0, 0};
     allocate(&b, 0, 5, 1);
     allocate(&b, 0, PART - 1, 2);
     allocate(&b, 0, PART, 3);
@@ -356,7 +356,7 @@ static void impossible_contents_are_given_up(void **state)
     uint32_t site = add_pair(&b, UINT32_MAX, 10, 4); /* usable < requested */
     uint32_t huge = add_pair(&b, node, 1, 1);
     uint32_t freed = add_pair(&b, node, 1, 1);
-    pair_at(&b, site)->end = 0xffffffff;
+    pair_at(&b, site)->end = 0xffff;
     allocate(&b, 0, site, 1);
     allocate(&b, 0, huge, 1);
     count_at(&b, 0, huge)->allocs = UINT64_MAX;

@@ -54,7 +54,8 @@ static struct wndl_rt_sites pairs_table(void)
 
 static struct wndl_heap_site site_of(uint32_t i)
 {
-    return (struct wndl_heap_site){i % 64, i % 64 + 9, i / 64 + 1, 0};
+    return (struct wndl_heap_site){
+        i % 32, i % 32 + 9, i / 64 + 1, 0, (uint16_t)(i / 32 % 2)};
 }
 
 static void a_full_table_still_finds_its_pairs(void **state)
@@ -97,7 +98,7 @@ static void pairs_of_stacks_that_are_near_are_near(void **state)
         for (uint32_t node = 1; node < NODES; node += STEP) {
             const uint32_t sizes = node / STEP == 300 ? MANY : 1;
             for (uint32_t i = 0; i < sizes; i++) {
-                const struct wndl_heap_site site = {16 + i, 25 + i, node, 0};
+                const struct wndl_heap_site site = {16 + i, 25 + i, node, 0, 0};
                 assert_int_equal(wndl_rt_sites_find(&table, &site), ++number);
             }
         }

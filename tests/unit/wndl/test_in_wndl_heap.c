@@ -25,6 +25,11 @@ static const char golden[] =
     "site 0 1 5000 8 0:10 0:30\n"
     "site 0 0 8 16\n"
     "site 1 0 1000 8 0:10 0:20\n"
+    "library lib*.so driver\n"
+    "library own* -\n"
+    "tag 0 0 web_gl\n"
+    "tag 0 1 - 0:10 0:30\n"
+    "owners 0 0 1 2 2\n"
     "live 0 0 0 0 500 112 1\n"
     "wait 1000\n"
     "snapshot 0 1 first_one 1 0 100 112 0 0 0 112 900 0\n"
@@ -104,6 +109,32 @@ static void heaps_and_their_sites_are_read(void **state)
     assert_int_equal(site->node, sites[0].node);
     assert_true(fabs(wndl_alloc_weight(sampled, site) - 4.096) < 1e-9);
     assert_true(wndl_alloc_weight(heap, &sites[2]) == 1);
+    wndl_profile_free(&p);
+}
+
+static void tags_and_libraries_are_read(void **state)
+{
+    (void)state;
+    struct wndl_profile p;
+    read_recipe(golden, &p);
+    const struct wndl_process_heap *heap = heap_at(&p, 0);
+    const struct wndl_alloc_site *sites = heap->sites.data;
+    const struct wndl_alloc_tag *tags = heap->tags.data;
+    const struct wndl_tag_library *libraries = p.libraries.data;
+    assert_int_equal(heap->tags.len, 2);
+    assert_true(wndl_bytes_is(tags[0].name, "web gl"));
+    assert_int_equal(tags[0].node, 0);
+    assert_int_equal(tags[1].name.size, 0);
+    assert_int_equal(tags[1].node, sites[1].node);
+    assert_int_equal(tags[1].outer, 1);
+    assert_int_equal(sites[0].tag, 1);
+    assert_int_equal(sites[1].tag, 0);
+    assert_int_equal(sites[2].tag, 2);
+    assert_int_equal(heap_at(&p, 1)->tags.len, 0);
+    assert_int_equal(p.libraries.len, 2);
+    assert_true(wndl_bytes_is(libraries[0].pattern, "lib*.so"));
+    assert_true(wndl_bytes_is(libraries[0].tag, "driver"));
+    assert_int_equal(libraries[1].tag.size, 0);
     wndl_profile_free(&p);
 }
 
@@ -239,6 +270,24 @@ static void damaged_snapshot_loses_its_counts(void **state)
     wndl_profile_free(&p);
 }
 
+/* A tag that is lost is none, and those after it keep their numbers. */
+static void damaged_tag_is_none(void **state)
+{
+    (void)state;
+    struct wndl_profile p;
+    read_damaged("tag 0 0 web_gl", &p);
+    const struct wndl_process_heap *heap = heap_at(&p, 0);
+    const struct wndl_alloc_tag *tags = heap->tags.data;
+    const struct wndl_alloc_site *sites = heap->sites.data;
+    assert_int_equal(p.chunks_damaged, 1);
+    assert_int_equal(heap->tags.len, 2);
+    assert_int_equal(tags[0].name.size, 0);
+    assert_int_equal(tags[0].node, 0);
+    assert_int_not_equal(tags[1].node, 0);
+    assert_int_equal(sites[2].tag, 2);
+    wndl_profile_free(&p);
+}
+
 static void damaged_heap_is_none(void **state)
 {
     (void)state;
@@ -259,6 +308,10 @@ static void damage_is_counted(void **state)
         "counts 2 0 1 0 0 0 0\n",
         "live 0 18446744073709551615 1 1 18446744073709551615 1 1\n",
         "chunk HPAR !\n",
+        "owners 2 0 1\n", /* of no heap */
+        "chunk HTAG !\n",
+        "chunk HOWN !\n",
+        "chunk HLIB !!\n",
         "chunk HSNP !\n",
         "chunk HLEK !\n",
         "chunk HGRO !!!!!!!!\n",
@@ -405,11 +458,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heaps_and_their_sites_are_read),
+        cmocka_unit_test(tags_and_libraries_are_read),
         cmocka_unit_test(last_snapshot_is_kept),
         cmocka_unit_test(snapshot_that_is_wanted_is_kept),
         cmocka_unit_test(what_was_found_at_the_end_is_read),
         cmocka_unit_test(damaged_site_loses_its_blocks_alone),
         cmocka_unit_test(damaged_snapshot_loses_its_counts),
+        cmocka_unit_test(damaged_tag_is_none),
         cmocka_unit_test(damaged_heap_is_none),
         cmocka_unit_test(damage_is_counted),
         cmocka_unit_test(file_that_ends_in_a_snapshot_says_so),

@@ -20,8 +20,9 @@ _Static_assert(
 
 static uint64_t hash_of(const struct wndl_heap_site *p)
 {
-    uint64_t h =
-        (p->requested + ((uint64_t)p->node << 32 | p->usable)) * WNDL_GOLDEN;
+    uint64_t h = (p->requested + ((uint64_t)p->node << 32 | p->usable) +
+                     (uint64_t)p->tag * UINT64_C(0xd6e8feb86659fd93)) *
+                 WNDL_GOLDEN;
     return (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
@@ -29,7 +30,7 @@ static bool is_same(
     const struct wndl_heap_site *a, const struct wndl_heap_site *b)
 {
     return a->node == b->node && a->requested == b->requested &&
-           a->usable == b->usable && a->end == b->end;
+           a->usable == b->usable && a->end == b->end && a->tag == b->tag;
 }
 
 /* The check before the add keeps `count` from growing when full. */
@@ -46,6 +47,7 @@ static uint32_t add(
     site->requested = wanted->requested;
     site->node = wanted->node;
     site->end = wanted->end;
+    site->tag = wanted->tag;
     __atomic_store_n(&site->usable, wanted->usable, __ATOMIC_RELEASE);
     return at + 1;
 }

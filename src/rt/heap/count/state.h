@@ -27,7 +27,8 @@ struct wndl_rt_heap_state {
     uint64_t sample_below; /* bytes; 0: every block is sampled */
     uint64_t quick_below;  /* the same, or 0: record/unsampled.h */
     bool cumulative;
-    bool leaks;                  /* leaks will be searched */
+    bool leaks;  /* leaks will be searched */
+    bool starts; /* a thread has a tag: the stack that created it */
     struct wndl_heap_scan *scan; /* NULL: none is wanted */
     /* it has blocks of its ancestors, of which not all were sampled */
     bool inherits;

@@ -4,6 +4,7 @@
 #include "rt/heap/hook/bootstrap.h"
 #include "rt/heap/hook/resolve.h"
 #include "rt/heap/record/search.h"
+#include "rt/tags/core/current.h"
 
 #include <string.h>
 
@@ -24,6 +25,7 @@ void *wndl_rt_call_sampled(struct wndl_rt_heap_thread *t, void *block,
                                           .requested = requested,
                                           .usable = usable,
                                           .regs = regs,
+                                          .tag = wndl_rt_tag_current(),
                                       });
     if (wndl_rt_heap_scan_is_due())
         wndl_rt_heap_scan_as_asked(regs);
@@ -100,7 +102,8 @@ void *wndl_rt_call_move(const struct wndl_rt_allocator *a,
             t, &(struct wndl_rt_alloc){.block = moved,
                    .requested = size,
                    .usable = wndl_rt_call_usable(a, moved, size),
-                   .regs = regs});
+                   .regs = regs,
+                   .tag = wndl_rt_heap_tag_of(&freed)});
         wndl_rt_heap_regrown(t, &freed);
     }
     wndl_rt_heap_leave();

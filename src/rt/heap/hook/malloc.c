@@ -9,6 +9,7 @@
 #include "rt/heap/hook/entry.h"
 #include "rt/heap/hook/new.h"
 #include "rt/heap/hook/resolve.h"
+#include "rt/tags/core/current.h"
 
 #include <errno.h>
 
@@ -25,6 +26,7 @@ static void *record_libcs(
                .requested = size,
                .usable = size,
                .regs = regs,
+               .tag = wndl_rt_tag_current(),
                .is_reported = true,
            });
     wndl_rt_heap_leave();

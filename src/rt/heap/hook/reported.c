@@ -7,6 +7,7 @@
 #include "rt/heap/hook/entry.h"
 #include "rt/heap/record/record.h"
 #include "rt/heap/record/untracked.h"
+#include "rt/tags/core/current.h"
 
 #include <string.h>
 #include <windlass/heap.h>
@@ -35,6 +36,7 @@ void wndl_rt_heap_report_alloc(
                .requested = size,
                .usable = size,
                .regs = regs,
+               .tag = wndl_rt_tag_current(),
                .is_reported = true,
            });
     wndl_rt_heap_leave();

@@ -3,6 +3,7 @@
 #ifndef WNDL_RT_HEAP_RECORD_ALLOCATOR_H
 #define WNDL_RT_HEAP_RECORD_ALLOCATOR_H
 
+#include "rt/core/kept_size.h"
 #include "rt/heap/count/state.h"
 
 #include <stdbool.h>
@@ -23,19 +24,6 @@ struct wndl_rt_allocator {
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
 };
-
-/*
- * Reads a size that glibc keeps. It has a word before each block, with the
- * distance to the next block's word and three flags. False: the block is a
- * mapping of its own, of which that does not hold.
- */
-static inline bool wndl_rt_kept_size(const void *block, size_t *usable)
-{
-    enum { FLAGS = 7, IS_MAPPED = 2 };
-    const size_t word = ((const size_t *)block)[-1];
-    *usable = (word & ~(size_t)FLAGS) - sizeof word;
-    return (word & IS_MAPPED) == 0;
-}
 
 /*
  * The usable bytes of a block. The allocator's function for that is the last

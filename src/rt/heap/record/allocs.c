@@ -13,7 +13,8 @@ static struct wndl_rt_recent stand_in(const struct wndl_rt_alloc *alloc,
     struct wndl_rt_stack_hash stack, uint32_t end)
 {
     uint64_t sizes =
-        (alloc->requested * WNDL_GOLDEN + alloc->usable) * WNDL_GOLDEN + end;
+        (alloc->requested * WNDL_GOLDEN + alloc->usable) * WNDL_GOLDEN + end +
+        (alloc->tag << 16);
     return (struct wndl_rt_recent){
         .a = (stack.a ^ sizes) * UINT64_C(0xd6e8feb86659fd93),
         .b = (uint32_t)(((stack.b + sizes) * WNDL_GOLDEN) >> 32),
@@ -60,7 +61,8 @@ static WNDL_RT_NOINLINE uint32_t learn_site(struct wndl_rt_heap_thread *t,
     struct wndl_heap_site site = {
         .requested = alloc->requested,
         .usable = alloc->usable + 1,
-        .end = stack->walk.end,
+        .end = (uint16_t)stack->walk.end,
+        .tag = (uint16_t)alloc->tag,
     };
     enum wndl_loss loss = wndl_rt_tree_add(&t->nodes.known, stack, &site.node);
     recent->number = find_site(t, &site, loss);
@@ -82,6 +84,7 @@ static uint32_t site_of(
             .requested = alloc->requested,
             .usable = alloc->usable + 1,
             .end = WNDL_END_NO_RULE,
+            .tag = (uint16_t)alloc->tag,
         };
         return find_site(t, &site, WNDL_LOSS_NO_STACK);
     }

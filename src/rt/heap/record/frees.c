@@ -7,6 +7,7 @@
 #include "rt/heap/count/thread.h"
 #include "rt/heap/record/copy_growth.h"
 #include "rt/heap/record/untracked.h"
+#include "rt/tags/core/current.h"
 
 /* ---- counting */
 
@@ -104,6 +105,15 @@ void wndl_rt_heap_take(const struct wndl_rt_allocator *real, void *block,
         freed->kind = WNDL_RT_FREE_IN_NONE;
         freed->usable = wndl_rt_usable(real, block);
     }
+}
+
+/* Only the tags of sampled blocks are known. */
+uint32_t wndl_rt_heap_tag_of(const struct wndl_rt_free *freed)
+{
+    if (freed->kind == WNDL_RT_FREE_IN_SITE &&
+        !wndl_rt_free_is_inherited(freed))
+        return wndl_rt_heap->sites.sites[freed->block.site].tag;
+    return wndl_rt_tag_current();
 }
 
 void wndl_rt_heap_keep(

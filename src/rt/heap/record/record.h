@@ -28,6 +28,7 @@ struct wndl_rt_alloc {
     void *block;
     size_t requested, usable;     /* bytes */
     const struct wndl_regs *regs; /* after the call */
+    uint32_t tag;                 /* 0: none */
     bool is_reported;             /* by the program, for its own allocator */
 };
 
@@ -63,6 +64,9 @@ static inline bool wndl_rt_free_is_inherited(const struct wndl_rt_free *freed)
 /* Removes a block, before its memory can become another block. */
 void wndl_rt_heap_take(const struct wndl_rt_allocator *real, void *block,
     struct wndl_rt_free *freed);
+
+/* The tag for the block that realloc() makes of it. */
+uint32_t wndl_rt_heap_tag_of(const struct wndl_rt_free *freed);
 
 /* Puts a block back, which lives on. */
 void wndl_rt_heap_keep(
