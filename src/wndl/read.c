@@ -40,6 +40,7 @@ enum wndl_status wndl_reader_chunk(
         {WNDL_CHUNK_HGRO, wndl_read_hgro},
         {WNDL_CHUNK_HWRO, wndl_read_hwro},
         {WNDL_CHUNK_HTOG, wndl_read_htog},
+        {WNDL_CHUNK_HREP, wndl_read_hrep},
     };
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
         if (readers[i].type != chunk->type)

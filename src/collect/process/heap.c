@@ -211,6 +211,7 @@ static void take_snapshot(struct wndl_collector_process *p,
         if (why == WNDL_SNAPSHOT_END || why == WNDL_SNAPSHOT_STOP)
             count_ends(p, part);
     }
+    wndl_heap_put_reported(p, part);
 }
 
 /* ---- HTIM */
@@ -236,6 +237,7 @@ void wndl_collector_heap_snapshot(
     struct wndl_heap_sum sum;
     if (!has_begun(p))
         return;
+    wndl_collector_heap_run_reporters(p);
     take_sites(p, false);
     struct wndl_heap_part *part = new_part();
     if (part == NULL)

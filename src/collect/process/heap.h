@@ -69,6 +69,12 @@ void wndl_collector_heap_free(struct wndl_collector_heap *heap);
  */
 void wndl_collector_heap_drain(struct wndl_collector_process *p);
 
+/*
+ * In dark-matter mode: lets the memory reporters of the process, which still
+ * runs, run and waits for them. Before a snapshot.
+ */
+void wndl_collector_heap_run_reporters(struct wndl_collector_process *p);
+
 /* Takes a snapshot now, for the reason `why`. */
 void wndl_collector_heap_snapshot(
     struct wndl_collector_process *p, enum wndl_snapshot_trigger why);
