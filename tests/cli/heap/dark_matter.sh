@@ -62,3 +62,24 @@ says '^Live \{$'
 # Some blocks by chance: estimates.
 dark --stacks partial ./dark_matter 3
 says '^  Once-reported: +~[0-9,]+ bytes'
+
+# The functions to write a reporter for: neither main, nor a wrapper, nor what is
+# reported to a half.
+suggests() {
+    "$windlass" report --suggest --no-pager r.wndl >suggested ||
+        fail "no suggestions"
+    sed -n '/function to/,/^$/s/.*% *[0-9,]* *\([a-z_0-9]*\) (.*dark_suggest.c.*/\1/p' \
+        suggested | LC_ALL=C sort >names
+    [ "$(xargs <names)" = "$1" ] || fail "suggested: $(cat suggested)"
+}
+cc -std=gnu17 -O1 -g -Wall -Wextra -Werror -I"$include" "$here/dark_suggest.c" \
+    -o dark_suggest || fail "dark_suggest.c does not compile"
+dark ./dark_suggest
+suggests "new_session parse_node"
+grep -q '^Together they hold 8[0-9]\.[0-9]% of the unreported bytes$' suggested ||
+    fail "$(cat suggested)"
+dark ./dark_suggest all
+suggests handle_request
+"$windlass" heap -q -o r.wndl true >told 2>said
+! "$windlass" report --suggest r.wndl >suggested 2>&1 || fail "$(cat suggested)"
+grep -q 'dark-matter' suggested || fail "$(cat suggested)"
