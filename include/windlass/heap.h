@@ -49,6 +49,7 @@ struct wndl_heap_table {
     long (*live_bytes)(void);
     int (*is_dark)(void); /* runs are wanted */
     void (*begin_reports)(int is_new);
+    void (*begin_reporter)(const char *name);
     void (*end_reports)(void);
 };
 

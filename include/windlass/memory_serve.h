@@ -84,6 +84,7 @@ static inline void wndl_memory_answer(int fd, uint64_t wishes, uint64_t ms)
     wndl_memory_begin(&sink, fd, 1);
     if ((wishes & WNDL_MEMORY_BUILT_IN) != 0)
         wndl_memory_put_self(&sink);
+    sink.recorder = recorder;
     if (recorder != NULL)
         recorder->begin_reports((wishes & WNDL_MEMORY_NEW_RUN) != 0);
     wndl_memory_run(&sink, WNDL_MEMORY_ANY_THREAD);

@@ -32,6 +32,13 @@ struct wndl_alloc_reporter {
     uint8_t end; /* enum wndl_walk_end */
 };
 
+enum wndl_reporter_failure {
+    WNDL_REPORTER_NONE,
+    WNDL_REPORTER_HANGS, /* it did not return in time */
+    WNDL_REPORTER_ENDED, /* the process ended while it ran */
+    WNDL_REPORTER_OTHER, /* a kind that this version does not know */
+};
+
 /* Live blocks of a site that memory reporters reported from the same stacks. */
 struct wndl_alloc_reported {
     uint32_t site;
@@ -142,10 +149,12 @@ struct wndl_process_heap {
     uint64_t reported_time;     /* ns since the recording's start */
     uint64_t reported_snapshot; /* its number */
     uint64_t reported_lost;     /* blocks in no element of `reported` */
-    uint64_t sample_below;      /* bytes; 0: every block was recorded */
-    struct wndl_vec sites;      /* struct wndl_alloc_site */
-    struct wndl_vec moments;    /* struct wndl_heap_moment, in order */
-    struct wndl_vec snapshots;  /* struct wndl_heap_snapshot, in order */
+    enum wndl_reporter_failure reporter_failure; /* the first */
+    struct wndl_bytes reporter;                  /* the one that failed */
+    uint64_t sample_below;     /* bytes; 0: every block was recorded */
+    struct wndl_vec sites;     /* struct wndl_alloc_site */
+    struct wndl_vec moments;   /* struct wndl_heap_moment, in order */
+    struct wndl_vec snapshots; /* struct wndl_heap_snapshot, in order */
     uint32_t kept; /* index of the kept one in snapshots, or WNDL_NO_INDEX */
     struct wndl_vec counts; /* struct wndl_alloc_counts of the kept snapshot */
     uint64_t lost; /* blocks of the kept snapshot whose site is damaged */

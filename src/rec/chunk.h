@@ -60,6 +60,7 @@ enum {
 #define WNDL_CHUNK_HWRO WNDL_CHUNK_TYPE('H', 'W', 'R', 'O')
 #define WNDL_CHUNK_HTOG WNDL_CHUNK_TYPE('H', 'T', 'O', 'G')
 #define WNDL_CHUNK_HREP WNDL_CHUNK_TYPE('H', 'R', 'E', 'P')
+#define WNDL_CHUNK_HFAL WNDL_CHUNK_TYPE('H', 'F', 'A', 'L')
 #define WNDL_CHUNK_DONE WNDL_CHUNK_TYPE('D', 'O', 'N', 'E')
 
 /* ---- writing */

@@ -29,6 +29,7 @@ enum {
     WNDL_HEAP_GROWTHS = 16 * 1024, /* a power of two */
     WNDL_HEAP_WRONGS = 1024,
     WNDL_HEAP_TEXT = 200,
+    WNDL_HEAP_REPORTER = 64,
 };
 
 /*
@@ -210,11 +211,12 @@ struct wndl_heap {
      * run: `report_runs` is odd while the rest changes. */
     _Atomic uint32_t report_runs;
     uint32_t reported_count;
-    wndl_heap_number reported_lost; /* blocks without room in the table */
-    wndl_heap_number reported_time; /* CLOCK_MONOTONIC ns of the end */
+    wndl_heap_number reported_lost;    /* blocks without room in the table */
+    wndl_heap_number reported_time;    /* CLOCK_MONOTONIC ns of the end */
+    char reporter[WNDL_HEAP_REPORTER]; /* that runs; "": none */
 
     /* Growths have pages of their own, which do not exist in most processes. */
-    uint8_t unused[680];
+    uint8_t unused[616];
     struct wndl_heap_growth growths[WNDL_HEAP_GROWTHS]; /* hashed by node */
     struct wndl_heap_wrong wrongs[WNDL_HEAP_WRONGS];    /* filled from the
                                                          * start */

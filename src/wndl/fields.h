@@ -270,6 +270,11 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     F(uleb, again_node)                                                        \
     F(uleb, again_end)
 
+#define WNDL_FIELDS_HFAL(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, how)                                                               \
+    F(str, reporter)
+
 #define WNDL_ALL_RECORDS(R)                                                    \
     R(meta, META)                                                              \
     R(argument, ARGUMENT)                                                      \
@@ -310,7 +315,8 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     R(wrong, WRONG)                                                            \
     R(together, TOGETHER)                                                      \
     R(hrep, HREP)                                                              \
-    R(reported, REPORTED)
+    R(reported, REPORTED)                                                      \
+    R(hfal, HFAL)
 
 /* ---- types and functions from the tables */
 

@@ -432,6 +432,22 @@ enum wndl_status wndl_read_hrep(struct wndl_reader *r, struct wndl_cursor *c)
         &list, &heap->reported, WNDL_LEAST_REPORTED, read_reported);
 }
 
+enum wndl_status wndl_read_hfal(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct list list;
+    const struct wndl_fields_hfal hfal = wndl_get_hfal(c);
+    if (!begin_list(&list, r, c, hfal.process))
+        return WNDL_MALFORMED;
+    if (list.heap->reporter_failure != WNDL_REPORTER_NONE)
+        return WNDL_OK;
+    list.heap->reporter_failure = hfal.how < WNDL_REPORTER_OTHER
+                                      ? (enum wndl_reporter_failure)hfal.how
+                                      : WNDL_REPORTER_OTHER;
+    return wndl_profile_text(r->p, hfal.reporter, &list.heap->reporter)
+               ? WNDL_OK
+               : WNDL_NOMEM;
+}
+
 /* ---- the end of the file */
 
 void wndl_reader_conclude_heaps(struct wndl_reader *r)

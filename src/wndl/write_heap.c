@@ -168,6 +168,16 @@ void wndl_recording_reported(struct wndl_recording *r,
     wndl_recording_finish(r, &chunk);
 }
 
+void wndl_recording_reporter_failed(struct wndl_recording *r, uint32_t process,
+    enum wndl_reporter_failure how, struct wndl_bytes name)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_hfal fields = {process, how, name};
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HFAL);
+    wndl_put_hfal(&r->out, &fields);
+    wndl_recording_finish(r, &chunk);
+}
+
 /* ---- HTIM */
 
 void wndl_recording_live(

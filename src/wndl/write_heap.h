@@ -69,6 +69,10 @@ void wndl_recording_reported(struct wndl_recording *r,
     const struct wndl_recording_reports *reports,
     const struct wndl_heap_reported *rows, uint32_t count);
 
+/* Writes HFAL: a memory reporter did not come to its end. */
+void wndl_recording_reporter_failed(struct wndl_recording *r, uint32_t process,
+    enum wndl_reporter_failure how, struct wndl_bytes name);
+
 /* Writes HTIM: the live usable bytes and blocks now. */
 void wndl_recording_live(
     struct wndl_recording *r, uint32_t process, int64_t bytes, int64_t blocks);

@@ -493,6 +493,15 @@ static bool cook_reported(struct cook *k)
     return finish(&w);
 }
 
+static bool cook_failed(struct cook *k)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HFAL);
+    put_numbers(k, &w, 1, 3);
+    wndl_chunk_str(w.out, word_text(k->words[3]));
+    return finish(&w);
+}
+
 static bool cook_growth(struct cook *k)
 {
     struct node at = {.process = (unsigned)number(k, 1)};
@@ -594,6 +603,7 @@ static bool cook_statement(struct cook *k)
         {"wrong", 5, cook_wrong},
         {"together", 2, cook_together},
         {"reported", 5, cook_reported},
+        {"failed", 4, cook_failed},
         {"chunk", 3, cook_chunk},
         {"done", 3, cook_done},
         {"cut", 2, cook_cut},

@@ -357,6 +357,8 @@ void wndl_collector_heap_end(
     if (part == NULL)
         return;
     take_snapshot(p, &sum, why, part);
+    if (why == WNDL_SNAPSHOT_END)
+        wndl_heap_find_failed_reporter(p);
     wndl_heap_put_findings(p, &sum, part);
     free_part(part);
 }

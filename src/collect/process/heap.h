@@ -46,6 +46,10 @@ struct wndl_collector_heap_totals {
     uint64_t ends[WNDL_COLLECTOR_HEAP_ENDS];
     uint64_t without;                /* allocations in sites without a stack */
     uint64_t frames, frames_resumed; /* over all walks */
+    /* The first memory reporter that failed; "": its name is not known. */
+    enum wndl_reporter_failure reporter_failure;
+    char reporter[WNDL_HEAP_REPORTER];
+    int reporter_pid;
 };
 
 struct wndl_collector_heap;

@@ -92,6 +92,9 @@ void wndl_heap_read_stripe(const struct wndl_collector_heap *heap,
 void wndl_heap_put_reported(
     struct wndl_collector_process *p, struct wndl_heap_part *part);
 
+/* After the end of the process: notes the reporter that ran then. */
+void wndl_heap_find_failed_reporter(struct wndl_collector_process *p);
+
 /* ---- heap_findings */
 
 /* Writes HLEK, HGRO, HWRO and HTOG. */

@@ -4,11 +4,36 @@
 #include "collect/process/heap_impl.h"
 #include "collect/process/reporters.h"
 
+#include <string.h>
+
 #define PATIENCE_NS UINT64_C(10000000000)
 
 static bool is_dark(const struct wndl_collector_heap *heap)
 {
     return (heap->request.flags & WNDL_HEAP_DARK) != 0;
+}
+
+static void note_failure(
+    struct wndl_collector_process *p, enum wndl_reporter_failure how)
+{
+    struct wndl_collector_heap_totals *t = &p->totals->heap;
+    char name[WNDL_HEAP_REPORTER];
+    memcpy(name, p->heap->head->reporter, sizeof name);
+    const struct wndl_bytes text = {
+        (const uint8_t *)name, strnlen(name, sizeof name - 1)};
+    wndl_recording_reporter_failed(p->recording, p->index, how, text);
+    if (t->reporter_failure != WNDL_REPORTER_NONE)
+        return;
+    t->reporter_failure = how;
+    t->reporter_pid = p->pid;
+    memcpy(t->reporter, name, text.size);
+}
+
+void wndl_heap_find_failed_reporter(struct wndl_collector_process *p)
+{
+    if (is_dark(p->heap) && !p->heap->reporters_hang &&
+        p->heap->head->reporter[0] != '\0')
+        note_failure(p, WNDL_REPORTER_ENDED);
 }
 
 /* A process whose reporters do not return is not asked again. */
@@ -18,6 +43,8 @@ void wndl_collector_heap_run_reporters(struct wndl_collector_process *p)
     if (!is_dark(heap) || heap->reporters_hang)
         return;
     heap->reporters_hang = !wndl_reporters_run(p->pid, PATIENCE_NS);
+    if (heap->reporters_hang)
+        note_failure(p, WNDL_REPORTER_HANGS);
     wndl_collector_process_take_stacks(p, false); /* theirs */
 }
 

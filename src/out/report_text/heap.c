@@ -56,6 +56,24 @@ static void put_mode(const struct head *h)
     put_shown(h);
 }
 
+static void put_failed_reporter(const struct head *h)
+{
+    static const char *const texts[] = {
+        [WNDL_REPORTER_HANGS] = "' did not return; none was asked again\n",
+        [WNDL_REPORTER_ENDED] = "' was running when the process ended\n",
+        [WNDL_REPORTER_OTHER] = "' failed\n",
+    };
+    for (size_t i = 0; i < h->r->rows.len; i++) {
+        const struct wndl_process_heap *heap = heap_at(h, row_at(h, i)->heap);
+        if (heap->reporter_failure == WNDL_REPORTER_NONE)
+            continue;
+        wndl_text_label(&h->text, "Reporters");
+        wndl_buf_byte(h->out, '\'');
+        wndl_text_cut(&h->text, heap->reporter, 0);
+        wndl_buf_text(h->out, texts[heap->reporter_failure]);
+    }
+}
+
 /* In dark-matter mode: when the memory reporters of each process ran. */
 static void put_reporters(const struct head *h)
 {
@@ -71,6 +89,7 @@ static void put_reporters(const struct head *h)
         wndl_buf_printf(h->out, "ran last after %s; the records are of then\n",
             wndl_text_time(heap->reported_time, text));
     }
+    put_failed_reporter(h);
     if (silent != 0) {
         wndl_text_label(&h->text, "Reporters");
         wndl_buf_text(h->out, "did not run in ");

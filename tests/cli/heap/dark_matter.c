@@ -4,7 +4,7 @@
  * their allocation, or never. Prints for each function that allocates, and each
  * number of reports, the blocks, requested and usable bytes.
  *
- *     dark_matter SEED [dump|polled]
+ *     dark_matter SEED [dump|polled|fault|never]
  */
 #include <windlass/heap.h>
 #include <windlass/memory.h>
@@ -150,6 +150,25 @@ static struct wndl_memory_reporter again =
 static struct wndl_memory_reporter wrong =
     WNDL_MEMORY_REPORTER("wrong", report_wrong, &all, WNDL_MEMORY_ANY_THREAD);
 
+static void report_fault(struct wndl_memory_sink *sink, void *data)
+{
+    (void)sink;
+    *(volatile int *)data = 1;
+}
+
+static void report_never(struct wndl_memory_sink *sink, void *data)
+{
+    (void)sink;
+    (void)data;
+    for (;;)
+        pause();
+}
+
+static struct wndl_memory_reporter fault = WNDL_MEMORY_REPORTER(
+    "the fault", report_fault, NULL, WNDL_MEMORY_ANY_THREAD);
+static struct wndl_memory_reporter never = WNDL_MEMORY_REPORTER(
+    "never ends", report_never, NULL, WNDL_MEMORY_ANY_THREAD);
+
 static void tell(void)
 {
     static const int reports[MODES] = {0, 1, 2, 2, 1, 2};
@@ -197,6 +216,10 @@ int main(int count, char **arguments)
         wndl_memory_register(&wrong);
     if (strcmp(how, "dump") == 0)
         printf("dumped %d\n", wndl_heap_dump("before")); /* marks of a run */
+    if (strcmp(how, "fault") == 0)
+        wndl_memory_register(&fault);
+    if (strcmp(how, "never") == 0)
+        wndl_memory_register(&never);
     churn();
     tell();
     fflush(stdout);

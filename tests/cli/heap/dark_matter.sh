@@ -63,6 +63,17 @@ says '^Live \{$'
 dark --stacks partial ./dark_matter 3
 says '^  Once-reported: +~[0-9,]+ bytes'
 
+# A reporter that crashes or does not return, in the run at the end.
+for case in fault:139 never:0; do
+    status=0
+    "$windlass" heap --mode dark-matter -o r.wndl ./dark_matter 4 "${case%:*}" \
+        >told 2>said || status=$?
+    [ $status -eq "${case#*:}" ] || fail "exit status $status: $case"
+    grep -q "memory reporter '.*' was running when the process ended" said ||
+        fail "$case: $(cat said)"
+    says "^Reporters  '(the fault|never ends)' was running when the process"
+done
+
 # The functions to write a reporter for: neither main, nor a wrapper, nor what is
 # reported to a half.
 suggests() {

@@ -40,6 +40,8 @@ static const char golden[] =
     "wrong 0 2 3 7f00 0:10 0:60\n"
     "wrong 0 9 1 10 0:10\n"
     "together 0 2 0 6\n"
+    "failed 0 2 my_cache\n"
+    "failed 0 1 another\n"
     "reported 0 0 0 1\n"
     "reported 0 1 1 3 0:10 0:70\n"
     "reported 0 2 7 2 0:10 0:70 / 0:10 0:80\n"
@@ -206,6 +208,9 @@ static void reports_are_of_the_last_run(void **state)
     const struct wndl_process_heap *heap = heap_at(&p, 0);
     const struct wndl_alloc_reported *reported = heap->reported.data;
     assert_true(heap->reported_known);
+    assert_int_equal(heap->reporter_failure, WNDL_REPORTER_ENDED);
+    assert_true(wndl_bytes_is(heap->reporter, "my cache")); /* the first */
+    assert_int_equal(heap_at(&p, 1)->reporter_failure, WNDL_REPORTER_NONE);
     assert_false(heap_at(&p, 1)->reported_known);
     assert_int_equal(heap->reported_snapshot, 1);
     assert_int_equal(heap->reported_time, 2000);
@@ -294,6 +299,7 @@ static void damage_is_counted(void **state)
         "chunk HWRO !!!\n",
         "chunk HTOG !!!\n",
         "chunk HREP !!!!!\n",
+        "chunk HFAL !!\n",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char recipe[400];

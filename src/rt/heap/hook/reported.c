@@ -56,6 +56,15 @@ void wndl_rt_heap_report_free(const void *block, const struct wndl_regs *regs)
     wndl_rt_heap_leave();
 }
 
+static void copy_text(char *to, size_t room, const char *text)
+{
+    size_t size = 0;
+    while (text != NULL && size + 1 < room && text[size] != '\0')
+        size++;
+    memcpy(to, text, size);
+    to[size] = '\0';
+}
+
 /* ---- memory reporters */
 
 /* The allocator answers where nothing is recorded. */
@@ -113,6 +122,20 @@ static void begin_reports(int is_new)
         wndl_rt_heap_begin_reports(is_new != 0);
 }
 
+/* Whoever reads it when the process has died finds the name. */
+static void begin_reporter(const char *name)
+{
+    struct wndl_heap *heap = wndl_rt_heap->shared;
+    if (heap != NULL)
+        copy_text(heap->reporter, sizeof heap->reporter, name);
+}
+
+static void end_reports(void)
+{
+    begin_reporter("");
+    wndl_rt_heap_end_reports();
+}
+
 /* ---- snapshots */
 
 static atomic_flag asking = ATOMIC_FLAG_INIT;
@@ -134,11 +157,7 @@ static bool is_done(struct wndl_heap *heap, uint32_t wanted, uint64_t end)
 
 static bool ask(struct wndl_heap *heap, const char *text, uint64_t end)
 {
-    size_t size = 0;
-    while (text != NULL && size + 1 < sizeof heap->text && text[size] != '\0')
-        size++;
-    memcpy(heap->text, text, size);
-    heap->text[size] = '\0';
+    copy_text(heap->text, sizeof heap->text, text);
     return is_done(heap, atomic_fetch_add(&heap->asked, 1) + 1, end);
 }
 
@@ -180,5 +199,6 @@ WNDL_RT_HOOK const struct wndl_heap_table wndl_rt_heap_table = {
     .live_bytes = live_bytes,
     .is_dark = is_dark,
     .begin_reports = begin_reports,
-    .end_reports = wndl_rt_heap_end_reports,
+    .begin_reporter = begin_reporter,
+    .end_reports = end_reports,
 };
