@@ -41,6 +41,16 @@ struct wndl_heap_table {
     void (*on_free)(const void *block);
     int (*dump)(const char *text);
     int (*active)(void);
+    /* For windlass/memory.h: measures a block, or reports it as long as it
+     * lives; all live bytes, or -1. Begins a run of the reporters, or goes on
+     * with the last one, in which measured blocks are reported; ends it. */
+    size_t (*size_of)(const void *block);
+    size_t (*report_on_alloc)(const void *block);
+    long (*live_bytes)(void);
+    int (*is_dark)(void); /* runs are wanted */
+    void (*begin_reports)(int is_new);
+    void (*begin_reporter)(const char *name);
+    void (*end_reports)(void);
 };
 
 #ifdef WNDL_HEAP_DISABLE

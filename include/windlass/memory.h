@@ -211,10 +211,25 @@ static inline int wndl_memory_write(int fd)
 /*
  * The bytes that can be used of a block of malloc, which may be more than were
  * asked for. `block` is its start; of NULL it is 0.
+ *
+ * While `windlass heap` records the process, a pointer that is the start of no
+ * block is answered with 0, and named in the report with the stack of this
+ * call; else its answer is undefined. In dark-matter mode, a block that a
+ * reporter measures is reported, from that stack.
  */
 static inline size_t wndl_memory_size_of(const void *block)
 {
-    return wndl_memory_usable(block);
+    return wndl_memory_measure(block);
+}
+
+/*
+ * The same, for a block that the program has just allocated and counts from now
+ * on until it frees it, as arenas do. In dark-matter mode the block is reported
+ * as long as it lives, whoever measures it.
+ */
+static inline size_t wndl_memory_report_on_alloc(const void *block)
+{
+    return wndl_memory_measure_on_alloc(block);
 }
 
 #ifdef __cplusplus

@@ -48,6 +48,8 @@ static inline void wndl_memory_run_copy(
     (void)pthread_mutex_trylock(&state->run); /* a run is on, as there */
     state->turn++;
     state->run_thread = wndl_memory_thread();
+    wndl_memory_recording.table = NULL; /* another thread may hold its locks */
+    wndl_memory_recording.is_known = 1;
     wndl_memory_run(sink, WNDL_MEMORY_ANY_THREAD);
     wndl_memory_run(sink, WNDL_MEMORY_POLLED);
     wndl_memory_close(sink);

@@ -281,18 +281,22 @@ static inline void wndl_memory_put_heap_part(struct wndl_memory_sink *sink,
         wndl_memory_put(sink, &report);
 }
 
-/* Private: [start, end) is the memory before the program's break. */
+/*
+ * Private: [start, end) is the memory before the program's break; `recorded`
+ * are the usable bytes of all blocks, or -1.
+ */
 static inline void wndl_memory_put_heap(
-    struct wndl_memory_sink *sink, size_t start, size_t end)
+    struct wndl_memory_sink *sink, size_t start, size_t end, int64_t recorded)
 {
     struct wndl_memory_heap heap;
     memset(&heap, 0, sizeof heap);
     if (!wndl_memory_ask_jemalloc(&heap) && !wndl_memory_ask_tcmalloc(&heap) &&
         (wndl_memory_put_mimalloc(sink) ||
             !wndl_memory_ask_glibc(&heap, start, end)))
-        return;
-    wndl_memory_put_heap_part(sink, heap.is_estimated, "heap-allocated",
-        heap.allocated, "Usable bytes of all blocks of the heap.");
+        memset(&heap, 0, sizeof heap); /* they are left out */
+    wndl_memory_put_heap_part(sink, recorded < 0 && heap.is_estimated,
+        "heap-allocated", recorded < 0 ? heap.allocated : recorded,
+        "Usable bytes of all blocks of the heap.");
     wndl_memory_put_heap_part(sink, heap.is_estimated,
         "explicit/heap-overhead/unused", heap.unused,
         "Memory of the allocator that is in no block.");

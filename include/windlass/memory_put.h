@@ -22,13 +22,16 @@
 extern "C" {
 #endif
 
+struct wndl_heap_table;
+
 /* Private: where the reports of a run go. */
 struct wndl_memory_sink {
     int fd;
     int error;     /* errno of the first write that failed, or 0 */
     int is_asked;  /* fd is a socket, whose reader wants to know who runs */
     int is_placed; /* a report came before */
-    int64_t heap;  /* bytes reported below "explicit/" */
+    const struct wndl_heap_table *recorder; /* NULL: not in a run of it */
+    int64_t heap; /* bytes reported below "explicit/" */
     int64_t allocated;
     int64_t resident;
     size_t used;

@@ -7,7 +7,7 @@
 #define WINDLASS_MEMORY_SELF_H
 
 #include <sys/resource.h>
-#include <windlass/memory_heap.h>
+#include <windlass/memory_recorder.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -354,7 +354,8 @@ static inline void wndl_memory_put_self(struct wndl_memory_sink *sink)
     wndl_memory_put_status(sink);
     wndl_memory_put_maps(sink, &maps);
     wndl_memory_put_faults(sink);
-    wndl_memory_put_heap(sink, maps.break_start, maps.break_end);
+    wndl_memory_put_heap(
+        sink, maps.break_start, maps.break_end, wndl_memory_recorded_bytes());
 }
 
 #ifdef __cplusplus

@@ -26,7 +26,12 @@ extern "C" {
 enum { WNDL_MEMORY_NAMES = 8, WNDL_MEMORY_STACK_SIZE = 512 * 1024 };
 
 /* Private: wishes of one who asks. */
-enum { WNDL_MEMORY_BUILT_IN = 1, WNDL_MEMORY_IN_COPY = 2 };
+enum {
+    WNDL_MEMORY_BUILT_IN = 1,
+    WNDL_MEMORY_IN_COPY = 2,
+    WNDL_MEMORY_MARKED = 4, /* in a run of the recorder */
+    WNDL_MEMORY_NEW_RUN = 8 /* which begins with this state */
+};
 
 /* Private: of glibc; a library with such a function stays loaded. */
 extern int wndl_memory_at_thread_exit(void (*run)(void *), void *data,
@@ -66,19 +71,26 @@ static inline void wndl_memory_await_polls(
         wndl_memory_wait(-1, 10); /* they run */
 }
 
-/* Private: a whole run for one who asks, with or without what is built in. */
-static inline void wndl_memory_answer(int fd, int is_first, uint64_t ms)
+/* Private: a whole run for one who asks. */
+static inline void wndl_memory_answer(int fd, uint64_t wishes, uint64_t ms)
 {
     struct wndl_memory_state *state = &wndl_memory_state;
+    const struct wndl_heap_table *recorder =
+        (wishes & WNDL_MEMORY_MARKED) != 0 ? wndl_memory_recorder() : NULL;
     const uint64_t end = wndl_memory_after(ms);
     struct wndl_memory_sink sink;
     pthread_mutex_lock(&state->run);
     wndl_memory_begin_turn();
     wndl_memory_begin(&sink, fd, 1);
-    if (is_first)
+    if ((wishes & WNDL_MEMORY_BUILT_IN) != 0)
         wndl_memory_put_self(&sink);
+    sink.recorder = recorder;
+    if (recorder != NULL)
+        recorder->begin_reports((wishes & WNDL_MEMORY_NEW_RUN) != 0);
     wndl_memory_run(&sink, WNDL_MEMORY_ANY_THREAD);
     wndl_memory_await_polls(&sink, end);
+    if (recorder != NULL)
+        recorder->end_reports();
     wndl_memory_end(&sink);
     wndl_memory_end_turn();
     pthread_mutex_unlock(&state->run);
@@ -140,26 +152,33 @@ static inline uint64_t wndl_memory_number(int fd)
     return fd < 0 || fstat(fd, &st) != 0 ? 0 : (uint64_t)st.st_ino;
 }
 
+/* Private: the i-th name of this process. Returns the size of the address. */
+static inline socklen_t wndl_memory_name(struct sockaddr_un *address, int i)
+{
+    const char *end = address->sun_path + sizeof address->sun_path;
+    char *to = address->sun_path + 1;
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    to = wndl_memlog_add_text(to, end, "windlass-memory.");
+    to = wndl_memlog_add_number(
+        to, end, (uint64_t)wndl_memlog_call(SYS_getpid), 10);
+    to = wndl_memlog_add_text(to, end, ".");
+    to = wndl_memlog_add_number(to, end, (uint64_t)i, 10);
+    return (socklen_t)(to - (char *)address);
+}
+
 /* Private: listens at a free name; false if there is none. */
 static inline int wndl_memory_listen(struct wndl_memory_state *state)
 {
     struct sockaddr_un address;
-    const char *end = address.sun_path + sizeof address.sun_path;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int i;
     int is_bound = 0;
     fd = wndl_memory_move_up(fd);
     for (i = 0; fd >= 0 && i < WNDL_MEMORY_NAMES && !is_bound; i++) {
-        char *to = address.sun_path + 1;
-        memset(&address, 0, sizeof address);
-        address.sun_family = AF_UNIX;
-        to = wndl_memlog_add_text(to, end, "windlass-memory.");
-        to = wndl_memlog_add_number(
-            to, end, (uint64_t)wndl_memlog_call(SYS_getpid), 10);
-        to = wndl_memlog_add_text(to, end, ".");
-        to = wndl_memlog_add_number(to, end, (uint64_t)i, 10);
+        const socklen_t size = wndl_memory_name(&address, i);
         is_bound = bind(fd, (const struct sockaddr *)(const void *)&address,
-                       (socklen_t)(to - (char *)&address)) == 0;
+                       size) == 0;
     }
     if (fd >= 0 && (!is_bound || listen(fd, 4) != 0)) {
         wndl_memlog_call(SYS_close, (long)fd);
@@ -229,7 +248,7 @@ static inline void wndl_memory_receive(int fd)
     else if ((wishes & WNDL_MEMORY_IN_COPY) != 0)
         wndl_memory_answer_in_copy(fd, (wishes & WNDL_MEMORY_BUILT_IN) != 0);
     else
-        wndl_memory_answer(fd, (wishes & WNDL_MEMORY_BUILT_IN) != 0, ms);
+        wndl_memory_answer(fd, wishes, ms);
     (void)shutdown(fd, SHUT_RDWR); /* a child that was forked has it, too */
     wndl_memlog_call(SYS_close, (long)fd);
 }
@@ -335,6 +354,76 @@ static inline void wndl_memory_in_child(void)
     memcpy(&state->list, &fresh, sizeof fresh);
 }
 
+/* ---- the last run of the recorder */
+
+/* Private: whether all reporters may run while the process ends. */
+static inline int wndl_memory_may_run_last(void)
+{
+    struct wndl_memory_state *state = &wndl_memory_state;
+    const struct wndl_memory_reporter *at;
+    int may;
+    pthread_mutex_lock(&state->list);
+    may = state->first != NULL && state->served == 1 &&
+          state->run_thread != wndl_memory_thread();
+    for (at = state->first; at != NULL; at = at->linked.next)
+        may = may && at->where == WNDL_MEMORY_ANY_THREAD;
+    pthread_mutex_unlock(&state->list);
+    return may;
+}
+
+/* Private: whether the i-th state ran its reporters, or was not in time. */
+static inline int wndl_memory_ask_self(int i, int is_new, uint64_t end)
+{
+    struct sockaddr_un address;
+    const socklen_t size = wndl_memory_name(&address, i);
+    const int fd =
+        socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const char *question =
+        is_new ? "windlass-memory 1 12 0\n" : "windlass-memory 1 4 0\n";
+    const size_t length = strlen(question);
+    char answer[4096];
+    int is_asked = fd >= 0 &&
+                   connect(fd, (const struct sockaddr *)(const void *)&address,
+                       size) == 0 &&
+                   send(fd, question, length, MSG_NOSIGNAL) == (ssize_t)length;
+    while (is_asked && wndl_memory_is_before(end)) {
+        wndl_memory_wait(fd, 10);
+        if (recv(fd, answer, sizeof answer, MSG_DONTWAIT) == 0)
+            break;
+    }
+    if (fd >= 0)
+        wndl_memlog_call(SYS_close, (long)fd);
+    return is_asked;
+}
+
+/*
+ * Private: runs the reporters for the recorder's last snapshot, before objects
+ * that they need are destroyed. They run on the header's thread, because this
+ * one may hold a lock.
+ */
+static inline void wndl_memory_run_last(void)
+{
+    enum { LONGEST = 2000 }; /* ms */
+    const uint64_t end = wndl_memory_after(LONGEST);
+    int is_new = 1;
+    int i;
+    if (!wndl_memory_may_run_last())
+        return;
+    for (i = 0; i < WNDL_MEMORY_NAMES; i++)
+        if (wndl_memory_ask_self(i, is_new, end))
+            is_new = 0;
+}
+
+/* Private: with `list` held. */
+static inline void wndl_memory_watch_end(void)
+{
+    const struct wndl_heap_table *recorder = wndl_memory_recorder();
+    if (recorder == NULL || wndl_memory_recording.is_watched ||
+        !recorder->is_dark())
+        return;
+    wndl_memory_recording.is_watched = atexit(wndl_memory_run_last) == 0;
+}
+
 /* Private: starts the thread, with `list` held. */
 static inline void wndl_memory_start_thread(struct wndl_memory_state *state)
 {
@@ -370,6 +459,7 @@ static inline int wndl_memory_serve(void)
         __atomic_store_n(&state->wanted, WNDL_MEMORY_NOBODY, __ATOMIC_RELAXED);
     if (state->served == 0)
         wndl_memory_start_thread(state);
+    wndl_memory_watch_end();
     is_served = state->served == 1;
     pthread_mutex_unlock(&state->list);
     errno = kept;

@@ -11,7 +11,7 @@
 #define WINDLASS_MEMORY_STATE_H
 
 #include <pthread.h>
-#include <windlass/memory_put.h>
+#include <windlass/memory_recorder.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -208,6 +208,8 @@ static inline void wndl_memory_run(
     struct wndl_memory_reporter one;
     while (wndl_memory_take(where, &one)) {
         wndl_memory_put_running(sink, one.name);
+        if (sink->recorder != NULL)
+            sink->recorder->begin_reporter(one.name);
         one.linked.call(sink, one.name, one.report, one.data);
     }
 }

@@ -15,6 +15,7 @@ struct wndl_process_heap *wndl_profile_heap(
     wndl_vec_init(&heap->moments, arena, sizeof(struct wndl_heap_moment));
     wndl_vec_init(&heap->snapshots, arena, sizeof(struct wndl_heap_snapshot));
     wndl_vec_init(&heap->counts, arena, sizeof(struct wndl_alloc_counts));
+    wndl_vec_init(&heap->reported, arena, sizeof(struct wndl_alloc_reported));
     wndl_vec_init(&heap->leaks, arena, sizeof(struct wndl_alloc_leaks));
     wndl_vec_init(&heap->growths, arena, sizeof(struct wndl_alloc_growth));
     wndl_vec_init(&heap->wrongs, arena, sizeof(struct wndl_alloc_wrong));

@@ -37,6 +37,27 @@ struct wndl_alloc_counts {
     uint64_t lifetime;  /* ns, summed over freed blocks */
 };
 
+/* A stack that reported blocks; node 0: it is not known. */
+struct wndl_alloc_reporter {
+    uint32_t node;
+    uint8_t end; /* enum wndl_walk_end */
+};
+
+enum wndl_reporter_failure {
+    WNDL_REPORTER_NONE,
+    WNDL_REPORTER_HANGS, /* it did not return in time */
+    WNDL_REPORTER_ENDED, /* the process ended while it ran */
+    WNDL_REPORTER_OTHER, /* a kind that this version does not know */
+};
+
+/* Live blocks of a site that memory reporters reported from the same stacks. */
+struct wndl_alloc_reported {
+    uint32_t site;
+    uint8_t reports;                  /* 0, 1, or 2: more than once */
+    struct wndl_alloc_reporter by[2]; /* the first and the second */
+    uint64_t blocks;                  /* of sampled ones, if it is sampled */
+};
+
 /* Leaked blocks of a site at the end; its other live blocks were reachable. */
 struct wndl_alloc_leaks {
     uint32_t site;
@@ -57,7 +78,12 @@ enum wndl_wrong_free {
     WNDL_WRONG_FREE_FOREIGN = 1,
     WNDL_WRONG_FREE_TWICE = 2,
     WNDL_WRONG_FREE_ALLOCATOR = 3, /* block of another allocator */
-    WNDL_WRONG_FREES = 4,
+    /* Pointers that a memory reporter measured: */
+    WNDL_WRONG_MEASURE_INTERIOR = 4,
+    WNDL_WRONG_MEASURE_NO_BLOCK = 5,
+    WNDL_WRONG_MEASURE_FREED = 6,
+    WNDL_WRONG_MEASURE_UNSEARCHED = 7, /* INTERIOR or NO_BLOCK */
+    WNDL_WRONG_FREES = 8,
 };
 
 struct wndl_alloc_wrong {
@@ -138,6 +164,14 @@ struct wndl_process_heap {
     uint32_t process;
     bool cumulative;
     bool leaks_wanted, leaks_known;
+    bool dark; /* memory reporters were to run */
+    /* They have run until the kept snapshot; `reported` is of the last time. */
+    bool reported_known;
+    uint64_t reported_time;     /* ns since the recording's start */
+    uint64_t reported_snapshot; /* its number */
+    uint64_t reported_lost;     /* blocks in no element of `reported` */
+    enum wndl_reporter_failure reporter_failure; /* the first */
+    struct wndl_bytes reporter;                  /* the one that failed */
     uint64_t sample_below;   /* bytes; 0: every block was recorded */
     struct wndl_vec sites;   /* struct wndl_alloc_site */
     struct wndl_vec tags;    /* struct wndl_alloc_tag; the first is number 1 */
@@ -146,6 +180,7 @@ struct wndl_process_heap {
     uint32_t kept; /* index of the kept one in snapshots, or WNDL_NO_INDEX */
     struct wndl_vec counts; /* struct wndl_alloc_counts of the kept snapshot */
     uint64_t lost; /* blocks of the kept snapshot whose site is damaged */
+    struct wndl_vec reported; /* struct wndl_alloc_reported */
     struct wndl_vec leaks;    /* struct wndl_alloc_leaks */
     struct wndl_vec growths;  /* struct wndl_alloc_growth */
     struct wndl_vec wrongs;   /* struct wndl_alloc_wrong */

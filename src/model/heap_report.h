@@ -52,7 +52,8 @@ enum wndl_finding_kind {
     WNDL_FINDING_CLASS,  /* requests just above a size class */
     WNDL_FINDING_SLOP,
     WNDL_FINDING_TOGETHER,
-    WNDL_FINDING_WRONG, /* wrong frees */
+    WNDL_FINDING_WRONG,    /* wrong frees */
+    WNDL_FINDING_MEASURED, /* pointers measured that are no blocks */
     WNDL_FINDINGS,
 };
 
@@ -65,8 +66,8 @@ struct wndl_finding {
     uint64_t request; /* CLASS: bytes of each request, just above a class */
     uint64_t size;    /* CLASS: usable bytes of the class below */
     struct wndl_alloc_growth growth; /* GROWTH */
-    uint8_t wrong;                   /* WRONG: enum wndl_wrong_free */
-    uint64_t address;                /* WRONG: of the first */
+    uint8_t wrong;                   /* WRONG, MEASURED: enum wndl_wrong_free */
+    uint64_t address;                /* WRONG, MEASURED: of the first */
 };
 
 /* Findings by kind; the largest first in each. */

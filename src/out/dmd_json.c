@@ -37,6 +37,19 @@ static int64_t number_of(const struct wndl_heap_blocks *blocks)
     return llround((double)blocks->count * blocks->weight);
 }
 
+static void write_reports(struct writer *w, const struct wndl_heap_blocks *b)
+{
+    for (unsigned i = WNDL_HEAP_REPORTED; i < WNDL_HEAP_STACKS; i++) {
+        if (b->stacks[i] == 0)
+            continue;
+        wndl_buf_text(
+            &w->sink.text, i == WNDL_HEAP_REPORTED ? ", \"reps\": [" : ", ");
+        write_id(w, b->stacks[i]);
+    }
+    if (b->stacks[WNDL_HEAP_REPORTED] != 0)
+        wndl_buf_byte(&w->sink.text, ']');
+}
+
 static void write_blocks(struct writer *w)
 {
     bool first = true;
@@ -53,6 +66,7 @@ static void write_blocks(struct writer *w)
             wndl_buf_text(&w->sink.text, ", \"alloc\": ");
             write_id(w, b->stacks[WNDL_HEAP_ALLOCATED]);
         }
+        write_reports(w, b);
         if (number != 1)
             wndl_buf_printf(&w->sink.text, ", \"num\": %" PRId64, number);
         wndl_buf_byte(&w->sink.text, '}');
@@ -72,7 +86,7 @@ static void write_trace(struct writer *w, uint32_t leaf)
     wndl_buf_byte(&w->sink.text, ']');
 }
 
-/* Writes those frames in which a block was allocated. */
+/* Writes those frames in which a block was allocated or reported. */
 static void write_traces(struct writer *w, const bool *is_leaf)
 {
     bool first = true;
@@ -97,17 +111,25 @@ static void write_frames(struct writer *w)
     }
 }
 
+static const char *mode_name(enum wndl_heap_mode mode)
+{
+    return mode == WNDL_HEAP_MODE_CUMULATIVE    ? "cumulative"
+           : mode == WNDL_HEAP_MODE_DARK_MATTER ? "dark-matter"
+                                                : "live";
+}
+
 static void write_file(struct writer *w, bool *is_leaf)
 {
     for (size_t i = 0; i < w->list->blocks.len; i++) {
         const struct wndl_heap_blocks *b = wndl_vec_at(&w->list->blocks, i);
-        is_leaf[b->stacks[WNDL_HEAP_ALLOCATED]] = true;
+        for (unsigned k = 0; k < WNDL_HEAP_STACKS; k++)
+            is_leaf[b->stacks[k]] = true;
     }
     wndl_buf_printf(&w->sink.text,
         "{\n \"version\": 5,\n"
         " \"invocation\": {\"dmdEnvVar\": null, \"mode\": \"%s\"},\n"
         " \"blockList\": [",
-        w->list->mode == WNDL_HEAP_MODE_CUMULATIVE ? "cumulative" : "live");
+        mode_name(w->list->mode));
     write_blocks(w);
     wndl_buf_text(&w->sink.text, "\n ],\n \"traceTable\": {");
     write_traces(w, is_leaf);

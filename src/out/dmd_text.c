@@ -317,32 +317,45 @@ static struct text write_kind(struct wndl_buf *out,
 
 /* ---- summary */
 
+/* "~1,234" of an estimate. */
+static const char *figure_text(
+    int64_t value, bool sampled, char text[NUMBER_SIZE])
+{
+    char *at = number_text(value, text);
+    if (sampled)
+        *--at = '~';
+    return at;
+}
+
 static void write_line(struct wndl_buf *out, const char *name,
     const struct text *part, const struct text *all)
 {
+    const bool sampled = all->r->total.blocks_error != 0;
     char bytes[NUMBER_SIZE], blocks[NUMBER_SIZE];
     wndl_buf_printf(out,
         "  %-15s %12s bytes (%6.2f%%) in %7s blocks (%6.2f%%)\n", name,
-        number_text(part->bytes, bytes), percent_of(part->bytes, all->bytes),
-        number_text(part->blocks, blocks),
+        figure_text(part->bytes, sampled, bytes),
+        percent_of(part->bytes, all->bytes),
+        figure_text(part->blocks, sampled, blocks),
         percent_of(part->blocks, all->blocks));
 }
 
 static void write_dark_matter(
     struct wndl_buf *out, const struct wndl_heap_records *r, size_t max)
 {
-    struct text all = {.blocks = r->total.blocks};
+    struct text all = {.r = r, .blocks = r->total.blocks};
     all.bytes = wndl_heap_usable(&r->total);
     struct text twice = write_kind(out, r, KIND_TWICE_REPORTED, max);
     struct text none = write_kind(out, r, KIND_UNREPORTED, max);
     struct text once = write_kind(out, r, KIND_ONCE_REPORTED, max);
+    const bool sampled = r->total.blocks_error != 0;
     put_separator(out);
     wndl_buf_text(out, "\nSummary {\n");
     char bytes[NUMBER_SIZE], blocks[NUMBER_SIZE];
     wndl_buf_printf(out,
         "  %-15s %12s bytes (100.00%%) in %7s blocks (100.00%%)\n",
-        "Total:", number_text(all.bytes, bytes),
-        number_text(all.blocks, blocks));
+        "Total:", figure_text(all.bytes, sampled, bytes),
+        figure_text(all.blocks, sampled, blocks));
     write_line(out, "Unreported:", &none, &all);
     write_line(out, "Once-reported:", &once, &all);
     write_line(out, "Twice-reported:", &twice, &all);

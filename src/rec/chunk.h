@@ -63,6 +63,8 @@ enum {
 #define WNDL_CHUNK_HTAG WNDL_CHUNK_TYPE('H', 'T', 'A', 'G')
 #define WNDL_CHUNK_HOWN WNDL_CHUNK_TYPE('H', 'O', 'W', 'N')
 #define WNDL_CHUNK_HLIB WNDL_CHUNK_TYPE('H', 'L', 'I', 'B')
+#define WNDL_CHUNK_HREP WNDL_CHUNK_TYPE('H', 'R', 'E', 'P')
+#define WNDL_CHUNK_HFAL WNDL_CHUNK_TYPE('H', 'F', 'A', 'L')
 #define WNDL_CHUNK_DONE WNDL_CHUNK_TYPE('D', 'O', 'N', 'E')
 
 /* ---- writing */

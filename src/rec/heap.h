@@ -30,6 +30,7 @@ enum {
     WNDL_HEAP_GROWTHS = 16 * 1024, /* a power of two */
     WNDL_HEAP_WRONGS = 1024,
     WNDL_HEAP_TEXT = 200,
+    WNDL_HEAP_REPORTER = 64,
 };
 
 /*
@@ -142,14 +143,32 @@ enum wndl_heap_wrong_kind {
     WNDL_HEAP_WRONG_FOREIGN = 1, /* freed, but never allocated */
     WNDL_HEAP_WRONG_TWICE = 2,   /* freed again */
     WNDL_HEAP_WRONG_OTHER = 3,   /* freed by another allocator than its own */
+    /* Pointers that a memory reporter measured, to no start of a block. */
+    WNDL_HEAP_WRONG_INTERIOR = 4,   /* into a block */
+    WNDL_HEAP_WRONG_NO_BLOCK = 5,   /* into none */
+    WNDL_HEAP_WRONG_FREED = 6,      /* to a block that has just been freed */
+    WNDL_HEAP_WRONG_UNSEARCHED = 7, /* into a block, or into none */
 };
 
-/* Wrong frees, by their stack. */
+/* Wrong frees and measurements, by their stack. */
 struct wndl_heap_wrong {
     _Atomic uint32_t node; /* 0: free */
     uint32_t kind;         /* enum wndl_heap_wrong_kind */
     _Atomic uint64_t count;
     uint64_t address; /* of the first */
+};
+
+/*
+ * The live blocks of a site that memory reporters reported from the same
+ * stacks, or from none, when they ran last.
+ */
+struct wndl_heap_reported {
+    uint32_t site;
+    uint32_t nodes[2]; /* of the first two reports; 0: no stack */
+    uint8_t ends[2];   /* enum wndl_walk_end */
+    uint8_t reports;   /* 0, 1 or 2, which means two or more */
+    uint8_t reserved;
+    uint64_t blocks;
 };
 
 /*
@@ -193,8 +212,17 @@ struct wndl_heap {
     _Atomic uint32_t scan_asked, scan_begun;
 
     struct wndl_heap_stripe stripe[WNDL_HEAP_STRIPES];
+
+    /* With WNDL_HEAP_DARK. Set by the process when its memory reporters have
+     * run: `report_runs` is odd while the rest changes. */
+    _Atomic uint32_t report_runs;
+    uint32_t reported_count;
+    wndl_heap_number reported_lost;    /* blocks without room in the table */
+    wndl_heap_number reported_time;    /* CLOCK_MONOTONIC ns of the end */
+    char reporter[WNDL_HEAP_REPORTER]; /* that runs; "": none */
+
     /* Growths have pages of their own, which do not exist in most processes. */
-    uint8_t unused[704];
+    uint8_t unused[616];
     struct wndl_heap_growth growths[WNDL_HEAP_GROWTHS]; /* hashed by node */
     struct wndl_heap_wrong wrongs[WNDL_HEAP_WRONGS];    /* filled from the
                                                          * start */
@@ -206,8 +234,10 @@ enum wndl_heap_flag {
     WNDL_HEAP_CUMULATIVE = 2, /* lifetimes, blocks born and freed together:
                                * all that only freed blocks can show */
     WNDL_HEAP_LEAKS = 4,      /* search for them at the end */
-    WNDL_HEAP_SCAN = 16,      /* write down at the end who points to whom */
-    WNDL_HEAP_STARTS = 8,     /* threads have tags: who created them */
+    WNDL_HEAP_DARK = 8,       /* which blocks the program's memory reporters
+                               * report; not with CUMULATIVE */
+    WNDL_HEAP_SCAN = 16,      /* write down who points to whom */
+    WNDL_HEAP_STARTS = 32,    /* threads have tags: who created them */
 };
 
 /*
@@ -235,11 +265,12 @@ struct wndl_heap_scan {
 
 /* The offsets of the tables after the header, from its first byte. */
 struct wndl_heap_layout {
-    size_t sites;  /* struct wndl_heap_site[sites] */
-    size_t index;  /* _Atomic uint32_t[2 * sites]: private to the process */
-    size_t leaks;  /* struct wndl_heap_leaks[sites] */
-    size_t tags;   /* struct wndl_tag[WNDL_TAGS] */
-    size_t counts; /* struct wndl_heap_count[stripes][sites] */
+    size_t sites;    /* struct wndl_heap_site[sites] */
+    size_t index;    /* _Atomic uint32_t[2 * sites]: private to the process */
+    size_t leaks;    /* struct wndl_heap_leaks[sites] */
+    size_t tags;     /* struct wndl_tag[WNDL_TAGS] */
+    size_t counts;   /* struct wndl_heap_count[stripes][sites] */
+    size_t reported; /* struct wndl_heap_reported[sites] */
     size_t size;
 };
 
@@ -258,9 +289,11 @@ static inline struct wndl_heap_layout wndl_heap_layout(uint32_t sites)
     l.tags =
         l.leaks + wndl_round_up_page(sites * sizeof(struct wndl_heap_leaks));
     l.counts = l.tags + wndl_round_up_page(WNDL_TAGS * sizeof(struct wndl_tag));
-    l.size = l.counts +
-             (size_t)WNDL_HEAP_STRIPES *
-                 wndl_round_up_page(sites * sizeof(struct wndl_heap_count));
+    l.reported = l.counts +
+                 (size_t)WNDL_HEAP_STRIPES *
+                     wndl_round_up_page(sites * sizeof(struct wndl_heap_count));
+    l.size = l.reported +
+             wndl_round_up_page(sites * sizeof(struct wndl_heap_reported));
     return l;
 }
 
@@ -327,7 +360,8 @@ _Static_assert(sizeof(struct wndl_heap_site) == 24 &&
                    sizeof(struct wndl_heap_count) == 64 &&
                    sizeof(struct wndl_heap_leaks) == 16 &&
                    sizeof(struct wndl_heap_growth) == 64 &&
-                   sizeof(struct wndl_heap_wrong) == 24,
+                   sizeof(struct wndl_heap_wrong) == 24 &&
+                   sizeof(struct wndl_heap_reported) == 24,
     "the tables are the same on every machine");
 
 #endif

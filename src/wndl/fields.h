@@ -281,6 +281,26 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     F(uleb, other)                                                             \
     F(uleb, blocks)
 
+/* A list of reported blocks follows. */
+#define WNDL_FIELDS_HREP(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, snapshot)                                                          \
+    F(uleb, time)                                                              \
+    F(uleb, lost)
+#define WNDL_FIELDS_REPORTED(F)                                                \
+    F(uleb, site)                                                              \
+    F(uleb, reports)                                                           \
+    F(uleb, blocks)                                                            \
+    F(uleb, node)                                                              \
+    F(uleb, end)                                                               \
+    F(uleb, again_node)                                                        \
+    F(uleb, again_end)
+
+#define WNDL_FIELDS_HFAL(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, how)                                                               \
+    F(str, reporter)
+
 #define WNDL_ALL_RECORDS(R)                                                    \
     R(meta, META)                                                              \
     R(argument, ARGUMENT)                                                      \
@@ -325,7 +345,10 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     R(growth, GROWTH)                                                          \
     R(wrong, WRONG)                                                            \
     R(together, TOGETHER)                                                      \
-    R(hscn, HSCN)
+    R(hscn, HSCN)                                                              \
+    R(hrep, HREP)                                                              \
+    R(reported, REPORTED)                                                      \
+    R(hfal, HFAL)
 
 /* ---- types and functions from the tables */
 

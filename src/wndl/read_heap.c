@@ -29,7 +29,7 @@ enum wndl_status wndl_reader_no_heap(struct wndl_reader *r)
 
 enum wndl_status wndl_read_heap(struct wndl_reader *r, struct wndl_cursor *c)
 {
-    enum { CUMULATIVE = 1, LEAKS = 2 };
+    enum { CUMULATIVE = 1, LEAKS = 2, DARK = 4 };
     struct wndl_fields_heap fields = wndl_get_heap(c);
     uint32_t process = wndl_reader_known(&r->processes, fields.process);
     if (c->failed || process == WNDL_NO_INDEX)
@@ -42,6 +42,7 @@ enum wndl_status wndl_read_heap(struct wndl_reader *r, struct wndl_cursor *c)
         return WNDL_NOMEM;
     heap->cumulative = (fields.flags & CUMULATIVE) != 0;
     heap->leaks_wanted = (fields.flags & LEAKS) != 0;
+    heap->dark = (fields.flags & DARK) != 0;
     heap->sample_below = fields.sample_below;
     of->heap = (uint32_t)(r->p->heaps.len - 1);
     return WNDL_OK;
@@ -500,6 +501,82 @@ enum wndl_status wndl_read_hscn(struct wndl_reader *r, struct wndl_cursor *c)
         return WNDL_OK;
     enum wndl_status status = keep_sites(&list);
     return status != WNDL_OK ? status : add_bytes(&heap->scan, &hscn.bytes);
+}
+
+/* ---- reports of memory reporters */
+
+static struct wndl_alloc_reporter known_reporter(
+    const struct list *list, uint64_t node, uint64_t end)
+{
+    return (struct wndl_alloc_reporter){
+        .node = known_node(list, node),
+        .end = wndl_reader_walk_end(end),
+    };
+}
+
+static enum wndl_status read_reported(struct list *list, void *element)
+{
+    enum { MOST = 2 };
+    struct wndl_alloc_reported *reported = element;
+    const struct wndl_fields_reported fields = wndl_get_reported(list->c);
+    reported->site = wndl_reader_known(&list->of->sites, fields.site);
+    reported->reports =
+        (uint8_t)(fields.reports < MOST ? fields.reports : MOST);
+    reported->blocks = fields.blocks;
+    reported->by[0] = known_reporter(list, fields.node, fields.end);
+    reported->by[1] = known_reporter(list, fields.again_node, fields.again_end);
+    if (reported->site == WNDL_NO_INDEX && !list->c->failed &&
+        __builtin_add_overflow(list->heap->reported_lost, fields.blocks,
+            &list->heap->reported_lost))
+        list->heap->reported_lost = UINT64_MAX;
+    return found(reported->site);
+}
+
+/* Reports until the wanted snapshot: the last are kept. */
+static bool is_wanted(const struct wndl_reader *r, uint64_t snapshot)
+{
+    return r->p->wanted_snapshot == WNDL_LAST_SNAPSHOT ||
+           snapshot <= r->p->wanted_snapshot;
+}
+
+enum wndl_status wndl_read_hrep(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct list list;
+    const struct wndl_fields_hrep hrep = wndl_get_hrep(c);
+    if (!begin_list(&list, r, c, hrep.process))
+        return WNDL_MALFORMED;
+    struct wndl_process_heap *heap = list.heap;
+    if (!is_wanted(r, hrep.snapshot))
+        return WNDL_OK;
+    const bool is_more =
+        heap->reported_known && heap->reported_snapshot == hrep.snapshot;
+    if (heap->reported_known && hrep.snapshot < heap->reported_snapshot)
+        return WNDL_MALFORMED;
+    if (!is_more) {
+        heap->reported.len = 0;
+        heap->reported_lost = hrep.lost;
+    }
+    heap->reported_known = true;
+    heap->reported_snapshot = hrep.snapshot;
+    heap->reported_time = hrep.time;
+    return read_list(
+        &list, &heap->reported, WNDL_LEAST_REPORTED, read_reported);
+}
+
+enum wndl_status wndl_read_hfal(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct list list;
+    const struct wndl_fields_hfal hfal = wndl_get_hfal(c);
+    if (!begin_list(&list, r, c, hfal.process))
+        return WNDL_MALFORMED;
+    if (list.heap->reporter_failure != WNDL_REPORTER_NONE)
+        return WNDL_OK;
+    list.heap->reporter_failure = hfal.how < WNDL_REPORTER_OTHER
+                                      ? (enum wndl_reporter_failure)hfal.how
+                                      : WNDL_REPORTER_OTHER;
+    return wndl_profile_text(r->p, hfal.reporter, &list.heap->reporter)
+               ? WNDL_OK
+               : WNDL_NOMEM;
 }
 
 /* ---- the end of the file */

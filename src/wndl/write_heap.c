@@ -193,6 +193,59 @@ void wndl_recording_counts(struct wndl_recording *r,
     wndl_recording_finish(r, &chunk);
 }
 
+/* ---- HREP */
+
+static uint32_t known_node(const struct wndl_heap_process *p, uint32_t node)
+{
+    return node <= p->nodes ? node : 0;
+}
+
+static void put_reported(struct wndl_buf *out,
+    const struct wndl_heap_process *process,
+    const struct wndl_heap_reported *row)
+{
+    const struct wndl_fields_reported fields = {
+        .site = row->site,
+        .reports = row->reports,
+        .blocks = row->blocks,
+        .node = known_node(process, row->nodes[0]),
+        .end = row->ends[0] % WNDL_WALK_OTHER,
+        .again_node = known_node(process, row->nodes[1]),
+        .again_end = row->ends[1] % WNDL_WALK_OTHER,
+    };
+    wndl_put_reported(out, &fields);
+}
+
+void wndl_recording_reported(struct wndl_recording *r,
+    const struct wndl_heap_process *process,
+    const struct wndl_recording_reports *reports,
+    const struct wndl_heap_reported *rows, uint32_t count)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_hrep fields = {
+        .process = process->index,
+        .snapshot = reports->snapshot,
+        .time = wndl_recording_time(r, reports->time),
+        .lost = reports->lost,
+    };
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HREP);
+    wndl_put_hrep(&r->out, &fields);
+    wndl_put_list(&r->out, count);
+    for (uint32_t i = 0; i < count; i++)
+        put_reported(&r->out, process, &rows[i]);
+    wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_reporter_failed(struct wndl_recording *r, uint32_t process,
+    enum wndl_reporter_failure how, struct wndl_bytes name)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_hfal fields = {process, how, name};
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HFAL);
+    wndl_put_hfal(&r->out, &fields);
+    wndl_recording_finish(r, &chunk);
+}
+
 /* ---- HTIM */
 
 void wndl_recording_live(
@@ -322,7 +375,7 @@ static bool is_wrong(
 {
     return is_node(process, w->node) && w->count != 0 &&
            w->kind >= WNDL_HEAP_WRONG_FOREIGN &&
-           w->kind <= WNDL_HEAP_WRONG_OTHER;
+           w->kind <= WNDL_HEAP_WRONG_UNSEARCHED;
 }
 
 static void put_wrong(struct wndl_buf *out, const struct wndl_heap_wrong *w)

@@ -70,6 +70,22 @@ void wndl_recording_counts(struct wndl_recording *r,
     const struct wndl_fields_hcnt *snapshot, uint32_t first,
     const struct wndl_heap_site_sum *sums, uint32_t count);
 
+struct wndl_recording_reports {
+    uint32_t snapshot; /* the number of the last one */
+    uint64_t time;     /* CLOCK_MONOTONIC ns of the end of the reporters' run */
+    uint64_t lost;     /* blocks that are in no row */
+};
+
+/* Writes HREP: `count` rows of blocks, by what memory reporters reported. */
+void wndl_recording_reported(struct wndl_recording *r,
+    const struct wndl_heap_process *process,
+    const struct wndl_recording_reports *reports,
+    const struct wndl_heap_reported *rows, uint32_t count);
+
+/* Writes HFAL: a memory reporter did not come to its end. */
+void wndl_recording_reporter_failed(struct wndl_recording *r, uint32_t process,
+    enum wndl_reporter_failure how, struct wndl_bytes name);
+
 /* Writes HTIM: the live usable bytes and blocks now. */
 void wndl_recording_live(
     struct wndl_recording *r, uint32_t process, int64_t bytes, int64_t blocks);

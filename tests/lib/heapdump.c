@@ -29,7 +29,7 @@ static void say_numbers(const uint64_t *numbers, size_t count)
         printf(" %" PRIu64, numbers[i]);
 }
 
-static void say_stack(const struct wndl_profile *p, size_t leaf)
+static void put_stack(const struct wndl_profile *p, size_t leaf)
 {
     for (size_t n = leaf; n != 0;) {
         const struct wndl_node *node = wndl_vec_at(&p->nodes, n);
@@ -40,6 +40,11 @@ static void say_stack(const struct wndl_profile *p, size_t leaf)
             printf(" %" PRIu32 "+0x%" PRIx64, f->image, f->address);
         n = node->parent;
     }
+}
+
+static void say_stack(const struct wndl_profile *p, size_t leaf)
+{
+    put_stack(p, leaf);
     putchar('\n');
 }
 
@@ -126,6 +131,25 @@ static void say_findings(
     }
 }
 
+static void say_reported(
+    const struct wndl_profile *p, const struct wndl_process_heap *h)
+{
+    for (size_t i = 0; i < h->reported.len; i++) {
+        const struct wndl_alloc_reported *r = wndl_vec_at(&h->reported, i);
+        const struct wndl_alloc_site *site = site_at(h, r->site);
+        const uint64_t numbers[] = {
+            r->reports, r->blocks, site->requested, site->slop};
+        printf("reported %" PRIu32, h->process);
+        say_numbers(numbers, sizeof numbers / sizeof numbers[0]);
+        put_stack(p, site->node);
+        for (unsigned k = 0; k < r->reports; k++) {
+            printf(" by");
+            put_stack(p, r->by[k].node);
+        }
+        putchar('\n');
+    }
+}
+
 static void say_heap(
     const struct wndl_profile *p, const struct wndl_process_heap *h)
 {
@@ -136,6 +160,7 @@ static void say_heap(
     say_sites(p, h);
     say_leaks(p, h);
     say_findings(p, h);
+    say_reported(p, h);
 }
 
 int main(int argc, char **argv)

@@ -504,6 +504,45 @@ static bool cook_together(struct cook *k)
     return cook_list(k, WNDL_CHUNK_HTOG, 3, false);
 }
 
+/* After the process's last snapshot. */
+static bool cook_reported(struct cook *k)
+{
+    const struct node at = {.process = (unsigned)number(k, 1)};
+    const size_t count = k->count;
+    unsigned nodes[2] = {0, 0};
+    size_t slash = 5;
+    while (slash < count && strcmp(k->words[slash], "/") != 0)
+        slash++;
+    bool whole = slash == count || leaf_of(k, at, slash + 1, &nodes[1]);
+    k->count = slash;
+    whole = leaf_of(k, at, 5, &nodes[0]) && whole;
+    k->count = count;
+    if (!whole)
+        return false;
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HREP);
+    wndl_buf_uleb(w.out, at.process);
+    wndl_buf_uleb(w.out, k->snapshots_of[at.process % MAX_IDS] - 1);
+    wndl_buf_uleb(w.out, k->now);
+    wndl_buf_uleb(w.out, 0);
+    wndl_buf_uleb(w.out, 1);
+    put_numbers(k, &w, 2, 5);
+    for (size_t i = 0; i < 2; i++) {
+        wndl_buf_uleb(w.out, nodes[i]);
+        wndl_buf_uleb(w.out, 0);
+    }
+    return finish(&w);
+}
+
+static bool cook_failed(struct cook *k)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HFAL);
+    put_numbers(k, &w, 1, 3);
+    wndl_chunk_str(w.out, word_text(k->words[3]));
+    return finish(&w);
+}
+
 static bool cook_growth(struct cook *k)
 {
     struct node at = {.process = (unsigned)number(k, 1)};
@@ -607,6 +646,8 @@ static bool cook_statement(struct cook *k)
         {"growth", 10, cook_growth},
         {"wrong", 5, cook_wrong},
         {"together", 2, cook_together},
+        {"reported", 5, cook_reported},
+        {"failed", 4, cook_failed},
         {"chunk", 3, cook_chunk},
         {"done", 3, cook_done},
         {"cut", 2, cook_cut},

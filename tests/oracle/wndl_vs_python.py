@@ -65,7 +65,7 @@ class Heap:
     def __init__(self, head):
         self.head = head
         self.pairs = []
-        self.number = None
+        self.number = self.reports_of = None
         self.lines = collections.defaultdict(list)
 
 
@@ -246,8 +246,25 @@ class Recording:
                 % (process, blocks, heap.pairs[pair][1], heap.pairs[other][1])
             )
 
+    def read_HREP(self, p):
+        process, number, _, _, count = (p.uleb() for _ in range(5))
+        heap = self.heaps[process]
+        if number != heap.reports_of:
+            heap.lines["reported"] = []
+            heap.reports_of = number
+        for _ in range(count):
+            pair, reports, blocks = p.uleb(), p.uleb(), p.uleb()
+            first, _, again, _ = (p.uleb() for _ in range(4))
+            _, requested, slop, stack = heap.pairs[pair]
+            line = "reported %d %d %d %d %d%s" % (
+                process, reports, blocks, requested, slop, stack)
+            for node in (first, again)[:reports]:
+                line += " by" + self.place(process, node)
+            heap.lines["reported"].append(line)
+
     def say_heaps(self):
-        kinds = "snapshot live site leak growth wrong together".split()
+        kinds = "snapshot live site leak growth wrong together reported"
+        kinds = kinds.split()
         for heap in self.heaps.values():
             print(heap.head)
             for kind in kinds:

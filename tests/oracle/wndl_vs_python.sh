@@ -73,6 +73,8 @@ awk 'BEGIN {
         }
     print "leaks 0 3 1 0 0 9 0 5 6 149 7 0 0\nleaks 1"
     print "leaks 0 148 1 1 1\ntogether 1 7 8 90 149 0 16"
+    for (i = 0; i < 150; i++)
+        print "reported 0 " i, i % 3, 7 * i + 1, "0:20 0:" i % 3 + 30 " / 0:20"
     print "rename 1 renamed"
     print "image /gone/app.so.1 0102\nsample 0 1 0 0:20 3:30!"
     print "done 0 0"

@@ -341,6 +341,11 @@ const char *const wndl_alloc_fn_names[] = {
     "nghttp2_mem_malloc",
     "nghttp2_mem_calloc",
     "nghttp2_mem_realloc",
+    /* windlass/memory.h: at the top of stacks that reported blocks */
+    "wndl_memory_measure",
+    "wndl_memory_measure_on_alloc",
+    "wndl_memory_report_on_alloc",
+    "wndl_memory_size_of",
     /* Python */
     "PyMem_Malloc",
     "PyMem_Calloc",

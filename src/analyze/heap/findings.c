@@ -269,11 +269,18 @@ static bool grows_just_enough(const struct wndl_finding *row)
            g->allocated / GROWTH_TIMES >= g->doubling;
 }
 
-static bool add_wrongs_of(struct work *w, struct wndl_findings_table *table,
-    const struct wndl_process_heap *heap)
+static bool is_measure(const struct wndl_alloc_wrong *wrong)
+{
+    return wrong->kind >= WNDL_WRONG_MEASURE_INTERIOR;
+}
+
+static bool add_wrongs(struct work *w, struct wndl_findings_table *table,
+    const struct wndl_process_heap *heap, bool measures)
 {
     const struct wndl_alloc_wrong *wrongs = heap->wrongs.data;
     for (size_t i = 0; i < heap->wrongs.len; i++) {
+        if (is_measure(&wrongs[i]) != measures)
+            continue;
         struct wndl_findings_key key = {.extra = {wrongs[i].kind}};
         struct wndl_heap_sums *row;
         if (!wndl_stack_texts_of(w->stacks, wrongs[i].node, WNDL_WALK_COMPLETE,
@@ -288,6 +295,18 @@ static bool add_wrongs_of(struct work *w, struct wndl_findings_table *table,
         row->blocks += (double)wrongs[i].count;
     }
     return true;
+}
+
+static bool add_wrongs_of(struct work *w, struct wndl_findings_table *table,
+    const struct wndl_process_heap *heap)
+{
+    return add_wrongs(w, table, heap, false);
+}
+
+static bool add_measures_of(struct work *w, struct wndl_findings_table *table,
+    const struct wndl_process_heap *heap)
+{
+    return add_wrongs(w, table, heap, true);
 }
 
 static bool add_together(struct work *w, struct wndl_findings_table *table,
@@ -377,6 +396,7 @@ static bool fill_findings(struct work *w)
         {WNDL_FINDING_CLASS, add_classes_of, {is_any, by_slop}},
         {WNDL_FINDING_GROWTH, add_growths_of, {grows_just_enough, by_waste}},
         {WNDL_FINDING_WRONG, add_wrongs_of, {is_any, by_blocks}},
+        {WNDL_FINDING_MEASURED, add_measures_of, {is_any, by_blocks}},
         {WNDL_FINDING_TOGETHER, add_togethers_of, {are_many, by_blocks}},
     };
     bool filled =

@@ -222,8 +222,8 @@ static bool add_blocks(struct wndl_heap_report *r,
     const struct wndl_profile *p = r->symbolized->profile;
     const struct wndl_heap_row *rows = r->rows.data;
     for (size_t i = 0; i < r->rows.len; i++) {
-        if (!wndl_heap_sites_add(stacks, wndl_vec_at(&p->heaps, rows[i].heap),
-                set, WNDL_HEAP_SIDE_ONLY))
+        if (!wndl_heap_sites_add_reported(stacks,
+                wndl_vec_at(&p->heaps, rows[i].heap), set, WNDL_HEAP_SIDE_ONLY))
             return false;
     }
     return true;

@@ -55,6 +55,49 @@ bool wndl_heap_sites_add(struct wndl_stack_texts *stacks,
     return true;
 }
 
+/* ---- dark matter */
+
+static bool add_reported(struct wndl_stack_texts *stacks,
+    const struct wndl_process_heap *heap,
+    const struct wndl_alloc_reported *reported, enum wndl_heap_side side)
+{
+    struct wndl_heap_blocks blocks = {.count = narrow(reported->blocks)};
+    if (side == WNDL_HEAP_SIDE_EARLIER)
+        blocks.count = -blocks.count;
+    for (unsigned i = 0; i < reported->reports; i++) {
+        const struct wndl_alloc_reporter *by = &reported->by[i];
+        if (!wndl_stack_texts_of(stacks, by->node, by->end,
+                &blocks.stacks[WNDL_HEAP_REPORTED + i]))
+            return false;
+    }
+    return describe_site(stacks, heap, reported->site, &blocks) &&
+           wndl_heap_list_add(stacks->list, &blocks);
+}
+
+static bool add_all_reported(struct wndl_stack_texts *stacks,
+    const struct wndl_process_heap *heap, enum wndl_heap_side side)
+{
+    for (size_t i = 0; i < heap->reported.len; i++) {
+        if (!add_reported(stacks, heap, wndl_vec_at(&heap->reported, i), side))
+            return false;
+    }
+    return true;
+}
+
+/* If reporters were to run and there are none, nothing is reported. */
+bool wndl_heap_sites_add_reported(struct wndl_stack_texts *stacks,
+    const struct wndl_process_heap *heap, enum wndl_heap_set set,
+    enum wndl_heap_side side)
+{
+    if (!heap->dark || set != WNDL_HEAP_SET_LIVE)
+        return wndl_heap_sites_add(stacks, heap, set, side);
+    const bool added = heap->reported_known
+                           ? add_all_reported(stacks, heap, side)
+                           : wndl_heap_sites_add(stacks, heap, set, side);
+    stacks->list->mode = WNDL_HEAP_MODE_DARK_MATTER;
+    return added;
+}
+
 bool wndl_heap_sites_add_one(struct wndl_stack_texts *stacks,
     const struct wndl_process_heap *heap, uint32_t site, uint64_t count)
 {

@@ -23,6 +23,14 @@ bool wndl_heap_sites_add(struct wndl_stack_texts *stacks,
     enum wndl_heap_side side);
 
 /*
+ * The same, but in dark-matter mode the live blocks are those that lived when
+ * the memory reporters ran last, with the stacks that reported them.
+ */
+bool wndl_heap_sites_add_reported(struct wndl_stack_texts *stacks,
+    const struct wndl_process_heap *heap, enum wndl_heap_set set,
+    enum wndl_heap_side side);
+
+/*
  * Adds `count` blocks of one site, without lifetimes. False when memory is out.
  */
 bool wndl_heap_sites_add_one(struct wndl_stack_texts *stacks,

@@ -17,6 +17,7 @@ static const char *const kinds[WNDL_FINDINGS] = {
     [WNDL_FINDING_SLOP] = "slop",
     [WNDL_FINDING_TOGETHER] = "together",
     [WNDL_FINDING_WRONG] = "wrong_frees",
+    [WNDL_FINDING_MEASURED] = "wrong_measures",
 };
 
 /* The findings of one heap. */

@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE 1
 #include "cli/memory/ask.h"
 
-#include "base/text.h"
 #include "cli/core/command.h"
 #include "in/memory_reports.h"
 #include "os/clock.h"
+#include "os/memory_socket.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-enum { NAMES = 8, WINDOW = 64 << 10, MOST_BYTES = 256 << 20, LONGEST_S = 3600 };
-
-/* Wishes of a question. */
-enum { BUILT_IN = 1, IN_COPY = 2 };
+enum { WINDOW = 64 << 10, MOST_BYTES = 256 << 20, LONGEST_S = 3600 };
 
 /* A talk with a process. */
 struct talk {
@@ -41,62 +33,9 @@ struct talk {
 
 /* ---- what the process is */
 
-/* Its number in its own namespace, which its sockets' names have. */
-static unsigned long own_number(pid_t pid)
-{
-    char path[64], line[256];
-    unsigned long number = (unsigned long)pid;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    FILE *in = fopen(path, "re");
-    while (in != NULL && fgets(line, sizeof line, in) != NULL) {
-        const char *last = strrchr(line, '\t');
-        if (wndl_text_starts_with(line, "NSpid:") && last != NULL)
-            number = strtoul(last, NULL, 10);
-    }
-    if (in != NULL)
-        fclose(in);
-    return number;
-}
-
 static bool is_there(pid_t pid)
 {
     return kill(pid, 0) == 0 || errno == EPERM;
-}
-
-static bool is_in_our_network(pid_t pid)
-{
-    char path[64];
-    struct stat own, other;
-    snprintf(path, sizeof path, "/proc/%d/ns/net", (int)pid);
-    return stat(path, &other) != 0 || stat("/proc/self/ns/net", &own) != 0 ||
-           own.st_ino == other.st_ino;
-}
-
-/*
- * Opens a socket in the network namespace of `pid`, where its names are. -1
- * with errno.
- */
-static int open_socket(pid_t pid)
-{
-    char path[64];
-    if (is_in_our_network(pid))
-        return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    snprintf(path, sizeof path, "/proc/%d/ns/net", (int)pid);
-    const int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-    const int there = open(path, O_RDONLY | O_CLOEXEC);
-    int fd = -1;
-    if (home >= 0 && there >= 0 && setns(there, CLONE_NEWNET) == 0) {
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (setns(home, CLONE_NEWNET) != 0 && fd >= 0) {
-            close(fd);
-            fd = -1;
-        }
-    }
-    if (home >= 0)
-        close(home);
-    if (there >= 0)
-        close(there);
-    return fd;
 }
 
 /* ---- the talk */
@@ -131,36 +70,13 @@ static enum wndl_status receive(
     return WNDL_OK;
 }
 
-/* Connects to one of the names; -1 if it is not of this process. */
-static int connect_to(struct talk *t, unsigned long number, unsigned name)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct ucred peer = {0};
-    socklen_t size = sizeof peer;
-    errno = 0;
-    const int length = snprintf(address.sun_path + 1,
-        sizeof address.sun_path - 1, "windlass-memory.%lu.%u", number, name);
-    const int fd = open_socket(t->pid);
-    if (fd < 0)
-        return -1;
-    (void)fcntl(fd, F_SETFL, O_NONBLOCK); /* its queue may be full */
-    if (connect(fd, (struct sockaddr *)&address,
-            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-                        (size_t)length)) == 0 &&
-        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-        peer.pid == t->pid)
-        return fd;
-    t->is_busy |= errno == EAGAIN;
-    close(fd);
-    return -1;
-}
-
 /* Most of the time is for polls; the rest is for what they say. */
 static bool put_question(const struct talk *t)
 {
     char text[64];
     const int size = snprintf(text, sizeof text, "windlass-memory 1 %d %d\n",
-        (t->answers == 1 ? BUILT_IN : 0) | (t->in_copy ? IN_COPY : 0),
+        (t->answers == 1 ? WNDL_ASK_BUILT_IN : 0) |
+            (t->in_copy ? WNDL_ASK_IN_COPY : 0),
         milliseconds_left(t) * 3 / 4);
     return send(t->fd, text, (size_t)size, MSG_NOSIGNAL) == size;
 }
@@ -217,7 +133,7 @@ static void say_nobody(pid_t pid, bool is_busy)
         wndl_cli_error("process %d is busy: a reporter of an earlier question "
                        "still runs",
             (int)pid);
-    else if (!is_in_our_network(pid))
+    else if (!wndl_memory_socket_is_near(pid))
         wndl_cli_error("process %d is in another network namespace, or has no "
                        "memory reports: try as root",
             (int)pid);
@@ -231,7 +147,6 @@ static void say_nobody(pid_t pid, bool is_busy)
 bool wndl_memory_ask(struct wndl_memory_reports *reports, pid_t pid,
     double timeout, bool in_copy)
 {
-    const unsigned long number = own_number(pid);
     struct talk *t = malloc(sizeof *t);
     bool fine = t != NULL;
     if (t == NULL) {
@@ -247,8 +162,8 @@ bool wndl_memory_ask(struct wndl_memory_reports *reports, pid_t pid,
     t->is_busy = false;
     t->is_late = false;
     t->in_copy = in_copy;
-    for (unsigned name = 0; name < NAMES && fine; name++) {
-        t->fd = connect_to(t, number, name);
+    for (unsigned name = 0; name < WNDL_MEMORY_SOCKETS && fine; name++) {
+        t->fd = wndl_memory_socket_connect(pid, name, &t->is_busy);
         if (t->fd < 0)
             continue;
         t->answers++;

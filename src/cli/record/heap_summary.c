@@ -69,6 +69,17 @@ static void say_missed(const struct wndl_collector_heap_totals *t)
         wndl_cli_note("allocations without any stack: %" PRIu64, t->without);
 }
 
+static void say_reporter(const struct wndl_collector_heap_totals *t)
+{
+    if (t->reporter_failure == WNDL_REPORTER_NONE)
+        return;
+    wndl_cli_note("process %d: its memory reporter '%s' %s", t->reporter_pid,
+        t->reporter,
+        t->reporter_failure == WNDL_REPORTER_HANGS
+            ? "did not return within 10 s"
+            : "was running when the process ended");
+}
+
 static void say_frames(const struct wndl_collector_heap_totals *t)
 {
     if (t->frames != 0)
@@ -106,6 +117,7 @@ void wndl_heap_say_summary(const struct wndl_collector_result *result)
         result->totals.processes == 1 ? "" : "es");
     wndl_record_say_complete(
         "allocations' stacks are", t->ends, with_a_stack(t));
+    say_reporter(t);
     say_frames(t);
     say_missed(t);
     if (t->own_allocators != 0)

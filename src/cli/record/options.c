@@ -74,10 +74,13 @@ enum {
 
 #define MODE                                                                   \
     {                                                                          \
-        0, "mode", NULL, "live|cumulative", "live", NULL,                      \
+        0, "mode", NULL, "live|cumulative|dark-matter", "live", NULL,          \
             "what to record of the heap: live: the blocks that were live at "  \
             "the end, at the peak and at each snapshot; cumulative: also how " \
-            "long blocks lived, and which were freed right away",              \
+            "long blocks lived, and which were freed right away; "             \
+            "dark-matter: also which live blocks the program's memory "        \
+            "reporters (windlass/memory.h) report, and which they report "     \
+            "twice",                                                           \
             WNDL_OPT_CHOSEN, FIELD(mode)                                       \
     }
 
@@ -439,11 +442,11 @@ _Static_assert((int)WNDL_COLLECTOR_LIBRARIES >= 2 * (int)WNDL_OPTION_LIST_MAX,
 static void apply_heap(const struct wndl_record_options *o,
     struct wndl_collector_heap_request *heap)
 {
+    static const uint32_t modes[] = {0, WNDL_HEAP_CUMULATIVE, WNDL_HEAP_DARK};
     uint64_t below = o->sample_below == 0 ? SAMPLE_BELOW : o->sample_below;
     if (!o->heap)
         return;
-    heap->flags = WNDL_HEAP_ON |
-                  (o->mode.index == 0 ? 0u : (unsigned)WNDL_HEAP_CUMULATIVE) |
+    heap->flags = WNDL_HEAP_ON | modes[o->mode.index] |
                   (o->no_leaks ? 0u : (unsigned)WNDL_HEAP_LEAKS) |
                   (o->scan ? (unsigned)WNDL_HEAP_SCAN : 0u) |
                   (o->tag_libs.count != 0 ? (unsigned)WNDL_HEAP_STARTS : 0u);

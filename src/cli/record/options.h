@@ -25,7 +25,7 @@ struct wndl_record_options {
     bool no_children;
     bool quiet, verbose;
     bool heap, no_samples;            /* of `heap`, both are set */
-    struct wndl_option_choice mode;   /* 0 live, 1 cumulative */
+    struct wndl_option_choice mode;   /* 0 live, 1 cumulative, 2 dark */
     struct wndl_option_choice stacks; /* 0 full, 1 partial */
     uint64_t sample_below;            /* bytes, 0: not given */
     double snapshot_every;            /* seconds, 0: not given */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass report: shows where the time or memory of a recording went. */
 #include "analyze/heap/spans.h"
+#include "analyze/heap/suggest.h"
 #include "analyze/time/calltree.h"
 #include "analyze/time/report_fill.h"
+#include "base/utf8.h"
 #include "cli/core/command.h"
 #include "cli/core/output.h"
 #include "cli/core/shell_word.h"
@@ -18,6 +20,7 @@
 #include "cli/view/page.h"
 #include "out/report_json/report_json.h"
 #include "out/report_text/report_text.h"
+#include "out/report_text/suggest.h"
 
 #include <string.h>
 
@@ -34,6 +37,7 @@ struct report_options {
     bool no_pager;
     bool verbose;
     bool of_heap;
+    bool suggest;
     struct wndl_selected_options selected;
     struct wndl_held_options held;
     struct wndl_heap_options heap;
@@ -86,6 +90,10 @@ static const struct wndl_option option_table[] = {
     {0, "heap", NULL, NULL, NULL, NULL,
         "show the heap of a recording that also has samples", WNDL_OPT_FLAG,
         offsetof(struct report_options, of_heap)},
+    {0, "suggest", NULL, NULL, NULL, NULL,
+        "of a heap recorded in dark-matter mode: show the fewest functions "
+        "that hold most of the blocks that no memory reporter reports",
+        WNDL_OPT_FLAG, offsetof(struct report_options, suggest)},
     WNDL_SELECTED_ROWS(struct report_options, selected),
     WNDL_HEAP_OPTION_ROWS(struct report_options, heap),
     WNDL_HELD_ROWS(struct report_options, held),
@@ -130,6 +138,8 @@ static const struct wndl_example examples[] = {
         "show which functions held memory at the peak, and their callers"},
     {"windlass report --sort-by num-blocks dmd-browser-4711.json.gz",
         "show a DMD file of Mozilla, most blocks first"},
+    {"windlass report --suggest app.4711.heap.wndl",
+        "show the functions whose blocks no memory reporter reports"},
     {"windlass report --time blocked --tree app.4711.cpu.wndl",
         "show where threads waited"},
     {NULL, NULL},
@@ -311,6 +321,11 @@ static const char *problem_with_heap(const struct report_options *o)
         (wndl_selected_given(&o->selected) || o->heap.filters.count != 0))
         return "--by tag sums up whole heaps, which --process, --snapshot and "
                "--blocks choose";
+    if (o->suggest && (is_by_function(o) || is_for_records(&o->heap) ||
+                          o->json || o->rows != 0 || o->heap.of.blocks != 0 ||
+                          o->heap.filters.count != 0))
+        return "--suggest is about all live blocks; only --snapshot, --process "
+               "and -o go with it";
     if (is_by_function(o) && is_for_records(&o->heap))
         return "-f, -s and -a are for the records of a heap, which this table "
                "or tree replaces";
@@ -352,6 +367,47 @@ static int report_held(const struct wndl_cli_recording *loaded,
     return wndl_held_report(loaded, &show);
 }
 
+static bool is_dark(const struct wndl_profile *p)
+{
+    const struct wndl_process_heap *heaps = p->heaps.data;
+    for (size_t i = 0; i < p->heaps.len; i++) {
+        if (heaps[i].dark)
+            return true;
+    }
+    return false;
+}
+
+/* The functions that hold what no reporter reports. */
+static int report_suggestions(struct wndl_cli_recording *loaded,
+    const struct report_options *o, const char *path)
+{
+    const struct wndl_heap_choice choice =
+        wndl_heap_choose(&o->heap.of, loaded, 1);
+    struct wndl_suggestions suggestions;
+    struct wndl_buf text, plain;
+    if (!wndl_heap_has(&loaded->profile, &choice, path))
+        return WNDL_EXIT_FAILURE;
+    if (!is_dark(&loaded->profile))
+        return wndl_cli_error("%s was not recorded with 'windlass heap --mode "
+                              "dark-matter': --suggest needs that",
+            path);
+    wndl_buf_init(&text, wndl_mem_libc());
+    wndl_buf_init(&plain, wndl_mem_libc());
+    int exit_code = WNDL_EXIT_FAILURE;
+    if (wndl_suggestions_fill(
+            &suggestions, &loaded->symbolized, &choice, wndl_mem_libc())) {
+        wndl_report_text_suggestions(&suggestions, &text);
+        wndl_utf8_plain_lines(&plain, &text);
+        exit_code = wndl_show(&plain, o->out, !o->no_pager);
+    } else {
+        wndl_cli_error("out of memory");
+    }
+    wndl_suggestions_free(&suggestions);
+    wndl_buf_free(&plain);
+    wndl_buf_free(&text);
+    return exit_code;
+}
+
 static int report_heap(struct wndl_cli_recording *loaded,
     const struct report_options *o, const char *path)
 {
@@ -362,6 +418,8 @@ static int report_heap(struct wndl_cli_recording *loaded,
     }
     if (wndl_held_given(&o->held))
         return report_held(loaded, o, path);
+    if (o->suggest)
+        return report_suggestions(loaded, o, path);
     const struct wndl_heap_show show = {
         .options = &o->heap,
         .path = path,
@@ -386,16 +444,24 @@ static bool is_for_heaps(const struct wndl_heap_options *o)
            is_for_records(o);
 }
 
+static int refuse_for_heaps(const struct wndl_profile *p, const char *options)
+{
+    wndl_cli_error("%s for heaps; this report is on samples%s", options,
+        p->heaps.len == 0 ? "" : "; --heap shows the heap");
+    return WNDL_EXIT_USAGE;
+}
+
 static int report_time(struct wndl_cli_recording *loaded,
     const struct report_options *o, const char *path)
 {
-    if (is_for_heaps(&o->heap) || is_by_tag(o) || wndl_held_given(&o->held)) {
-        wndl_cli_error("--blocks, --snapshot, --tag, --by tag, -f, -s, -a, "
-                       "--retained, --who-holds and --block are for heaps; "
-                       "this report is on samples%s",
-            loaded->profile.heaps.len == 0 ? "" : "; --heap shows the heap");
-        return WNDL_EXIT_USAGE;
-    }
+    if (o->suggest)
+        return refuse_for_heaps(&loaded->profile, "--suggest is");
+    if (wndl_held_given(&o->held))
+        return refuse_for_heaps(
+            &loaded->profile, "--retained, --who-holds and --block are");
+    if (is_for_heaps(&o->heap) || is_by_tag(o))
+        return refuse_for_heaps(&loaded->profile,
+            "--blocks, --snapshot, --tag, --by tag, -f, -s and -a are");
     int exit_code = wndl_selected_apply(
         &o->selected, o->heap.of.process, o->heap.filters.texts, loaded);
     return exit_code != 0 ? exit_code : make_report(loaded, o, NULL, path);
@@ -420,7 +486,7 @@ static int report_recording(
 /* Options that would have no effect. */
 static bool is_for_dmd(const struct report_options *o)
 {
-    return !o->json && !o->tree && !o->marks && !o->by.given &&
+    return !o->json && !o->tree && !o->marks && !o->suggest && !o->by.given &&
            !o->time.given && !wndl_selected_given(&o->selected);
 }
 

@@ -246,7 +246,8 @@ static bool add_side(struct wndl_heap_list *list,
     bool added = wndl_stack_texts_init(&stacks, list, &loaded->symbolized);
     for (size_t i = 0; i < loaded->profile.heaps.len && added; i++) {
         if (wndl_heap_chosen(&loaded->profile, &heaps[i], choice))
-            added = wndl_heap_sites_add(&stacks, &heaps[i], choice->set, side);
+            added = wndl_heap_sites_add_reported(
+                &stacks, &heaps[i], choice->set, side);
     }
     wndl_stack_texts_free(&stacks);
     return added;

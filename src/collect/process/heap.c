@@ -236,6 +236,7 @@ static void take_snapshot(struct wndl_collector_process *p,
         if (why == WNDL_SNAPSHOT_END || why == WNDL_SNAPSHOT_STOP)
             count_ends(p, part);
     }
+    wndl_heap_put_reported(p, part);
 }
 
 /* ---- HTIM */
@@ -261,6 +262,7 @@ void wndl_collector_heap_snapshot(
     struct wndl_heap_sum sum;
     if (!has_begun(p))
         return;
+    wndl_collector_heap_run_reporters(p);
     take_sites(p, false);
     struct wndl_heap_part *part = new_part();
     if (part == NULL)
@@ -382,6 +384,8 @@ void wndl_collector_heap_end(
     if (part == NULL)
         return;
     take_snapshot(p, &sum, why, part);
+    if (why == WNDL_SNAPSHOT_END)
+        wndl_heap_find_failed_reporter(p);
     wndl_heap_put_findings(p, &sum, part);
     free_part(part);
 }

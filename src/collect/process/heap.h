@@ -50,6 +50,10 @@ struct wndl_collector_heap_totals {
     uint64_t ends[WNDL_COLLECTOR_HEAP_ENDS];
     uint64_t without;                /* allocations in sites without a stack */
     uint64_t frames, frames_resumed; /* over all walks */
+    /* The first memory reporter that failed; "": its name is not known. */
+    enum wndl_reporter_failure reporter_failure;
+    char reporter[WNDL_HEAP_REPORTER];
+    int reporter_pid;
 };
 
 struct wndl_collector_heap;
@@ -72,6 +76,12 @@ void wndl_collector_heap_free(struct wndl_collector_heap *heap);
  * requested. `p` must have a heap, here and below.
  */
 void wndl_collector_heap_drain(struct wndl_collector_process *p);
+
+/*
+ * In dark-matter mode: lets the memory reporters of the process, which still
+ * runs, run and waits for them. Before a snapshot.
+ */
+void wndl_collector_heap_run_reporters(struct wndl_collector_process *p);
 
 /* Takes a snapshot now, for the reason `why`. */
 void wndl_collector_heap_snapshot(

@@ -26,6 +26,8 @@ struct wndl_collector_heap {
     int64_t peak;          /* bytes, at the last snapshot for a peak */
     int64_t bytes, blocks; /* live, as last written */
     uint32_t scan;         /* the last answer that was taken; 0: none */
+    uint32_t reported_runs; /* of the header, as last written */
+    bool reporters_hang;    /* a run did not end */
 };
 
 /* ---- heap_head */
@@ -48,6 +50,7 @@ struct wndl_heap_part {
     struct wndl_heap_site_sum sums[WNDL_HEAP_AT_ONCE];
     struct wndl_heap_count counts[WNDL_HEAP_AT_ONCE]; /* of one stripe */
     struct wndl_heap_leaks leaks[WNDL_HEAP_AT_ONCE];
+    struct wndl_heap_reported reported[WNDL_HEAP_AT_ONCE]; /* any rows */
 };
 
 /*
@@ -84,6 +87,15 @@ void wndl_heap_sum_part(struct wndl_collector_process *p,
 /* Reads one stripe's counts of the part's sites. */
 void wndl_heap_read_stripe(const struct wndl_collector_heap *heap,
     uint32_t stripe, struct wndl_heap_part *part);
+
+/* ---- heap_reported */
+
+/* Writes HREP for the last snapshot, if they have run since the one before. */
+void wndl_heap_put_reported(
+    struct wndl_collector_process *p, struct wndl_heap_part *part);
+
+/* After the end of the process: notes the reporter that ran then. */
+void wndl_heap_find_failed_reporter(struct wndl_collector_process *p);
 
 /* ---- heap_findings */
 

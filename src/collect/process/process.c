@@ -356,6 +356,8 @@ void wndl_collector_process_end(
     uint64_t lost[WNDL_LOSS_REASONS] = {[WNDL_LOSS_RING_FULL] = p->dropped};
     if (p->lost != NULL && how != WNDL_ENDED_UNKNOWN)
         wndl_lost_leave(p->lost);
+    if (p->heap != NULL && how == WNDL_ENDED_UNKNOWN)
+        wndl_collector_heap_run_reporters(p);
     if (p->shm != NULL) {
         atomic_store(&p->shm->stop, 1);
         wndl_collector_process_drain(p, true);

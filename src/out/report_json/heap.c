@@ -110,6 +110,21 @@ static void put_timeline(
     wndl_json_put_close(j, ']');
 }
 
+/* In dark-matter mode. */
+static void put_reporters(
+    struct wndl_json *j, const struct wndl_process_heap *heap)
+{
+    if (!heap->dark)
+        return;
+    wndl_json_put_truth(j, "reporters_ran", heap->reported_known);
+    if (!heap->reported_known)
+        return;
+    wndl_json_put_number(j, "reporters_ran_ns", heap->reported_time);
+    wndl_json_put_number(
+        j, "reporters_ran_snapshot", heap->reported_snapshot + 1);
+    wndl_json_put_number(j, "reporters_missed_blocks", heap->reported_lost);
+}
+
 static void put_process(struct heap_json *h, const struct wndl_heap_row *row)
 {
     struct wndl_json *j = &h->j;
@@ -129,6 +144,7 @@ static void put_process(struct heap_json *h, const struct wndl_heap_row *row)
     wndl_json_put_truth(j, "cumulative", heap->cumulative);
     wndl_json_put_number(j, "sample_below", heap->sample_below);
     wndl_json_put_truth(j, "leaks_known", heap->leaks_known);
+    put_reporters(j, heap);
     put_sum(j, &row->sum);
     put_snapshots(j, heap);
     put_timeline(j, heap);
@@ -165,10 +181,21 @@ static void put_wrong(struct wndl_json *j, const struct wndl_finding *f)
         [WNDL_WRONG_FREE_FOREIGN] = "never-allocated",
         [WNDL_WRONG_FREE_TWICE] = "freed-before",
         [WNDL_WRONG_FREE_ALLOCATOR] = "other-allocator",
+        [WNDL_WRONG_MEASURE_INTERIOR] = "interior",
+        [WNDL_WRONG_MEASURE_NO_BLOCK] = "no-block",
+        [WNDL_WRONG_MEASURE_FREED] = "freed-before",
+        [WNDL_WRONG_MEASURE_UNSEARCHED] = "interior-or-no-block",
     };
     wndl_json_put_text(j, "kind", names[f->wrong]);
-    wndl_json_put_signed(j, "frees", f->figures.blocks);
+    wndl_json_put_signed(j,
+        f->wrong < WNDL_WRONG_MEASURE_INTERIOR ? "frees" : "pointers",
+        f->figures.blocks);
     wndl_json_put_number(j, "address", f->address);
+}
+
+static bool has_no_blocks(enum wndl_finding_kind kind)
+{
+    return kind == WNDL_FINDING_WRONG || kind == WNDL_FINDING_MEASURED;
 }
 
 static void put_finding(struct heap_json *h, enum wndl_finding_kind kind,
@@ -178,7 +205,7 @@ static void put_finding(struct heap_json *h, enum wndl_finding_kind kind,
     wndl_json_put_open_line(j);
     if (kind == WNDL_FINDING_GROWTH)
         put_growth(j, &f->growth);
-    else if (kind == WNDL_FINDING_WRONG)
+    else if (has_no_blocks(kind))
         put_wrong(j, f);
     else
         put_figures(j, &f->figures);
@@ -200,7 +227,7 @@ static void findings_of(
     wndl_json_put_key(j, name);
     wndl_json_put_open(j, '{');
     wndl_json_put_number(j, "row_count", rows->len);
-    if (kind != WNDL_FINDING_GROWTH && kind != WNDL_FINDING_WRONG)
+    if (kind != WNDL_FINDING_GROWTH && !has_no_blocks(kind))
         put_figures(j, &h->r->findings.totals[kind]);
     wndl_json_put_key(j, "rows");
     wndl_json_put_open(j, '[');
@@ -214,7 +241,8 @@ static void put_findings(struct heap_json *h)
 {
     static const char *const names[WNDL_FINDINGS] = {"leaks_definite",
         "leaks_indirect", "leaks_possible", "reachable", "temporary",
-        "buffers_that_grow", "above_size", "slop", "together", "wrong_frees"};
+        "buffers_that_grow", "above_size", "slop", "together", "wrong_frees",
+        "wrong_measures"};
     wndl_json_put_key(&h->j, "findings");
     wndl_json_put_open(&h->j, '{');
     wndl_json_put_truth(&h->j, "leaks_known", h->r->findings.leaks_known);
@@ -253,6 +281,10 @@ static void put_record(struct heap_json *h, const struct wndl_heap_record *r)
     }
     put_sizes(h, r);
     put_stack(h, "stack", r->stacks[WNDL_HEAP_ALLOCATED]);
+    if (r->stacks[WNDL_HEAP_REPORTED].leaf != 0)
+        put_stack(h, "reported", r->stacks[WNDL_HEAP_REPORTED]);
+    if (r->stacks[WNDL_HEAP_REPORTED_AGAIN].leaf != 0)
+        put_stack(h, "reported_again", r->stacks[WNDL_HEAP_REPORTED_AGAIN]);
     wndl_json_put_close(j, '}');
 }
 

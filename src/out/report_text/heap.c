@@ -56,6 +56,54 @@ static void put_mode(const struct head *h)
     put_shown(h);
 }
 
+static void put_failed_reporter(const struct head *h)
+{
+    static const char *const texts[] = {
+        [WNDL_REPORTER_HANGS] = "' did not return; none was asked again\n",
+        [WNDL_REPORTER_ENDED] = "' was running when the process ended\n",
+        [WNDL_REPORTER_OTHER] = "' failed\n",
+    };
+    for (size_t i = 0; i < h->r->rows.len; i++) {
+        const struct wndl_process_heap *heap = heap_at(h, row_at(h, i)->heap);
+        if (heap->reporter_failure == WNDL_REPORTER_NONE)
+            continue;
+        wndl_text_label(&h->text, "Reporters");
+        wndl_buf_byte(h->out, '\'');
+        wndl_text_cut(&h->text, heap->reporter, 0);
+        wndl_buf_text(h->out, texts[heap->reporter_failure]);
+    }
+}
+
+/* In dark-matter mode: when the memory reporters of each process ran. */
+static void put_reporters(const struct head *h)
+{
+    char text[WNDL_NUMBER_SIZE];
+    uint64_t silent = 0, lost = 0;
+    for (size_t i = 0; i < h->r->rows.len; i++) {
+        const struct wndl_process_heap *heap = heap_at(h, row_at(h, i)->heap);
+        silent += heap->dark && !heap->reported_known;
+        lost += heap->reported_lost;
+        if (!heap->reported_known || h->r->rows.len > 1)
+            continue;
+        wndl_text_label(&h->text, "Reporters");
+        wndl_buf_printf(h->out, "ran last after %s; the records are of then\n",
+            wndl_text_time(heap->reported_time, text));
+    }
+    put_failed_reporter(h);
+    if (silent != 0) {
+        wndl_text_label(&h->text, "Reporters");
+        wndl_buf_text(h->out, "did not run in ");
+        wndl_text_count(h->out, silent, "heap");
+        wndl_buf_text(h->out, ": the program has none (windlass/memory.h), or "
+                              "they did not return\n");
+    }
+    if (lost == 0)
+        return;
+    wndl_text_label(&h->text, "");
+    wndl_text_count(h->out, lost, "block");
+    wndl_buf_text(h->out, " in no record: there was no room\n");
+}
+
 static void put_unseen(const struct head *h)
 {
     uint64_t count = h->r->all.totals[WNDL_HEAP_TOTAL_OWN];
@@ -356,6 +404,7 @@ static void put_figures(const struct head *h)
 {
     put_mode(h);
     put_unseen(h);
+    put_reporters(h);
     if (figures_are_known(h)) {
         put_live(h);
         put_peak(h);

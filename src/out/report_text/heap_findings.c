@@ -154,8 +154,14 @@ static void wrong_row(const struct findings *f, const struct wndl_finding *row)
         [WNDL_WRONG_FREE_FOREIGN] = "of memory that was never allocated",
         [WNDL_WRONG_FREE_TWICE] = "of blocks that were freed before",
         [WNDL_WRONG_FREE_ALLOCATOR] = "of another allocator's blocks",
+        [WNDL_WRONG_MEASURE_INTERIOR] = "into the middle of blocks",
+        [WNDL_WRONG_MEASURE_NO_BLOCK] = "into no block",
+        [WNDL_WRONG_MEASURE_FREED] = "to blocks that were freed before",
+        [WNDL_WRONG_MEASURE_UNSEARCHED] = "into the middle of blocks or into "
+                                          "none",
     };
-    wndl_text_count(f->out, positive(row->figures.blocks), "free");
+    wndl_text_count(f->out, positive(row->figures.blocks),
+        row->wrong < WNDL_WRONG_MEASURE_INTERIOR ? "free" : "pointer");
     wndl_buf_printf(f->out, " %s, the first 0x%" PRIx64 "\n", texts[row->wrong],
         row->address);
     put_stack(f, row->stack);
@@ -187,6 +193,9 @@ static const struct kind kinds[WNDL_FINDINGS] = {
     [WNDL_FINDING_TOGETHER] = {"Born and freed together", together_row,
         SUM_BYTES},
     [WNDL_FINDING_WRONG] = {"Wrong frees", wrong_row, SUM_NONE},
+    [WNDL_FINDING_MEASURED] = {"Pointers that memory reporters measured, and "
+                               "that are no start of a block",
+        wrong_row, SUM_NONE},
 };
 
 /* Growth and leaks come first, memory in use last. */
@@ -196,6 +205,7 @@ static const enum wndl_finding_kind shown_order[WNDL_FINDINGS] = {
     WNDL_FINDING_INDIRECT,
     WNDL_FINDING_POSSIBLE,
     WNDL_FINDING_WRONG,
+    WNDL_FINDING_MEASURED,
     WNDL_FINDING_TEMPORARY,
     WNDL_FINDING_CLASS,
     WNDL_FINDING_SLOP,

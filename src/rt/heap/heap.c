@@ -12,6 +12,7 @@
 #include "rt/heap/hook/reported.h"
 #include "rt/heap/hook/resolve.h"
 #include "rt/heap/hook/sanitizer.h"
+#include "rt/heap/measure/measure.h"
 #include "rt/heap/record/search.h"
 #include "rt/heap/record/untracked.h"
 #include "rt/tags/core/current.h"
@@ -106,6 +107,7 @@ void wndl_rt_heap_start(const struct wndl_go *go)
         shared->sample_below = 0;
     wndl_rt_heap->sample_below = shared->sample_below;
     wndl_rt_heap->cumulative = (go->heap & WNDL_HEAP_CUMULATIVE) != 0;
+    wndl_rt_heap->dark = (go->heap & WNDL_HEAP_DARK) != 0;
     wndl_rt_heap->inherits =
         wndl_rt_heap_generation != 0 && shared->sample_below != 0;
     wndl_rt_heap->leaks = (go->heap & WNDL_HEAP_LEAKS) != 0;
@@ -203,6 +205,7 @@ void wndl_rt_heap_after_fork_in_child(void)
     wndl_rt_heap_here.self = NULL;
     wndl_rt_heap_threads_forget();
     wndl_rt_heap_reported_after_fork();
+    wndl_rt_heap_measure_after_fork();
     wndl_rt_imports_after_fork();
     wndl_rt_heap_here.busy = false;
 }

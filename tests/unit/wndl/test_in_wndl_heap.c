@@ -45,6 +45,11 @@ static const char golden[] =
     "wrong 0 2 3 7f00 0:10 0:60\n"
     "wrong 0 9 1 10 0:10\n"
     "together 0 2 0 6\n"
+    "failed 0 2 my_cache\n"
+    "failed 0 1 another\n"
+    "reported 0 0 0 1\n"
+    "reported 0 1 1 3 0:10 0:70\n"
+    "reported 0 2 7 2 0:10 0:70 / 0:10 0:80\n"
     "snapshot 1 0 _ 3 1\n"
     "counts 1 0 3 1 1 0 5\n"
     "done 0 0\n";
@@ -226,6 +231,35 @@ static void what_was_found_at_the_end_is_read(void **state)
     wndl_profile_free(&p);
 }
 
+static void reports_are_of_the_last_run(void **state)
+{
+    (void)state;
+    struct wndl_profile p;
+    read_recipe(golden, &p);
+    const struct wndl_process_heap *heap = heap_at(&p, 0);
+    const struct wndl_alloc_reported *reported = heap->reported.data;
+    assert_true(heap->reported_known);
+    assert_int_equal(heap->reporter_failure, WNDL_REPORTER_ENDED);
+    assert_true(wndl_bytes_is(heap->reporter, "my cache")); /* the first */
+    assert_int_equal(heap_at(&p, 1)->reporter_failure, WNDL_REPORTER_NONE);
+    assert_false(heap_at(&p, 1)->reported_known);
+    assert_int_equal(heap->reported_snapshot, 1);
+    assert_int_equal(heap->reported_time, 2000);
+    assert_int_equal(heap->reported.len, 3);
+    assert_int_equal(reported[0].reports, 0);
+    assert_int_equal(reported[1].reports, 1);
+    assert_int_equal(reported[1].site, 1);
+    assert_int_equal(reported[1].blocks, 3);
+    assert_int_not_equal(reported[1].by[0].node, 0);
+    assert_int_equal(reported[2].reports, 2);
+    assert_int_equal(reported[2].by[0].node, reported[1].by[0].node);
+    assert_int_not_equal(reported[2].by[1].node, reported[2].by[0].node);
+    wndl_profile_free(&p);
+    read_wanted(golden, 0, &p); /* they are later than that */
+    assert_false(heap_at(&p, 0)->reported_known);
+    wndl_profile_free(&p);
+}
+
 /* ---- damage */
 
 /* The golden with the line that begins so damaged. */
@@ -317,6 +351,8 @@ static void damage_is_counted(void **state)
         "chunk HGRO !!!!!!!!\n",
         "chunk HWRO !!!\n",
         "chunk HTOG !!!\n",
+        "chunk HREP !!!!!\n",
+        "chunk HFAL !!\n",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char recipe[400];
@@ -462,6 +498,7 @@ int main(void)
         cmocka_unit_test(last_snapshot_is_kept),
         cmocka_unit_test(snapshot_that_is_wanted_is_kept),
         cmocka_unit_test(what_was_found_at_the_end_is_read),
+        cmocka_unit_test(reports_are_of_the_last_run),
         cmocka_unit_test(damaged_site_loses_its_blocks_alone),
         cmocka_unit_test(damaged_snapshot_loses_its_counts),
         cmocka_unit_test(damaged_tag_is_none),

@@ -21,7 +21,8 @@
 
 struct wndl_rt_block {
     uint64_t address; /* 48 bits */
-    uint64_t time;    /* TSC >> 6, of which 47 bits are kept */
+    uint64_t time;    /* TSC >> 6, of which 47 bits are kept; in dark-matter
+                       * mode its mark: measure/marks.h */
     uint32_t site;    /* 24 bits */
     uint8_t generation;
     bool grown; /* part of a chain: growth.h */
@@ -75,7 +76,8 @@ enum wndl_rt_found wndl_rt_blocks_take(
 
 /*
  * Finds the block at `address` and calls `look` with it, which may change
- * `grown`. No thread can take it meanwhile, so its memory can be read.
+ * `grown` and `time`. No thread can take it meanwhile, so its memory can be
+ * read.
  */
 enum wndl_rt_found wndl_rt_blocks_hold(uint64_t address,
     void (*look)(void *context, struct wndl_rt_block *block), void *context);

@@ -63,9 +63,10 @@ enum wndl_rt_found wndl_rt_entry_look(
     if (e == NULL)
         return WNDL_RT_BLOCK_ABSENT;
     struct wndl_rt_block block = wndl_rt_entry_unpack(e);
-    bool grown = block.grown;
+    const bool grown = block.grown;
+    const uint64_t time = block.time;
     look->at(look->context, &block);
-    if (block.grown != grown)
+    if (block.grown != grown || block.time != time)
         *e = wndl_rt_entry_pack(&block);
     return WNDL_RT_BLOCK_FOUND;
 }

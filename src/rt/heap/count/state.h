@@ -28,6 +28,7 @@ struct wndl_rt_heap_state {
     uint64_t quick_below;  /* the same, or 0: record/unsampled.h */
     bool cumulative;
     bool leaks;  /* leaks will be searched */
+    bool dark;   /* reports are marked: measure/marks.h */
     bool starts; /* a thread has a tag: the stack that created it */
     struct wndl_heap_scan *scan; /* NULL: none is wanted */
     /* it has blocks of its ancestors, of which not all were sampled */

@@ -13,7 +13,7 @@ enum { OWN_STRIPES = WNDL_HEAP_STRIPES - 1 };
 static struct wndl_rt_stripe stripe_at(struct wndl_heap *heap, uint32_t index)
 {
     struct wndl_heap_layout layout = wndl_heap_layout(heap->sites);
-    size_t each = (layout.size - layout.counts) / WNDL_HEAP_STRIPES;
+    size_t each = (layout.reported - layout.counts) / WNDL_HEAP_STRIPES;
     uint8_t *counts = (uint8_t *)heap + layout.counts + index * each;
     return (struct wndl_rt_stripe){
         .heap = heap,

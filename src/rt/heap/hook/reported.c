@@ -5,6 +5,8 @@
 #include "rec/heap.h"
 #include "rt/core/rt.h"
 #include "rt/heap/hook/entry.h"
+#include "rt/heap/hook/resolve.h"
+#include "rt/heap/measure/measure.h"
 #include "rt/heap/record/record.h"
 #include "rt/heap/record/untracked.h"
 #include "rt/tags/core/current.h"
@@ -56,6 +58,86 @@ void wndl_rt_heap_report_free(const void *block, const struct wndl_regs *regs)
     wndl_rt_heap_leave();
 }
 
+static void copy_text(char *to, size_t room, const char *text)
+{
+    size_t size = 0;
+    while (text != NULL && size + 1 < room && text[size] != '\0')
+        size++;
+    memcpy(to, text, size);
+    to[size] = '\0';
+}
+
+/* ---- memory reporters */
+
+/* The allocator answers where nothing is recorded. */
+static size_t measure(
+    const void *block, bool is_lasting, const struct wndl_regs *regs)
+{
+    const struct wndl_rt_allocator *real = wndl_rt_real_allocator();
+    if (block == NULL || real == NULL || real->usable == NULL)
+        return 0;
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    if (t == NULL)
+        return real->usable((void *)(uintptr_t)block);
+    const size_t usable =
+        wndl_rt_heap_measure(t, real, block, is_lasting, regs);
+    wndl_rt_heap_leave();
+    return usable;
+}
+
+size_t wndl_rt_heap_size_of(
+    const void *, const struct wndl_regs *) WNDL_RT_CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("wndl_rt_size_of", "wndl_rt_heap_size_of", 1);
+size_t wndl_rt_size_of(const void *) __attribute__((visibility("hidden")));
+
+size_t wndl_rt_heap_size_of(const void *block, const struct wndl_regs *regs)
+{
+    return measure(block, false, regs);
+}
+
+size_t wndl_rt_heap_report_on_alloc(
+    const void *, const struct wndl_regs *) WNDL_RT_CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY(
+    "wndl_rt_report_on_alloc", "wndl_rt_heap_report_on_alloc", 1);
+size_t wndl_rt_report_on_alloc(const void *)
+    __attribute__((visibility("hidden")));
+
+size_t wndl_rt_heap_report_on_alloc(
+    const void *block, const struct wndl_regs *regs)
+{
+    return measure(block, true, regs);
+}
+
+static long live_bytes(void)
+{
+    return wndl_rt_heap->shared == NULL ? -1 : (long)wndl_rt_heap_live_bytes();
+}
+
+static int is_dark(void)
+{
+    return wndl_rt_heap->shared != NULL && wndl_rt_heap->dark;
+}
+
+static void begin_reports(int is_new)
+{
+    if (is_dark())
+        wndl_rt_heap_begin_reports(is_new != 0);
+}
+
+/* Whoever reads it when the process has died finds the name. */
+static void begin_reporter(const char *name)
+{
+    struct wndl_heap *heap = wndl_rt_heap->shared;
+    if (heap != NULL)
+        copy_text(heap->reporter, sizeof heap->reporter, name);
+}
+
+static void end_reports(void)
+{
+    begin_reporter("");
+    wndl_rt_heap_end_reports();
+}
+
 /* ---- snapshots */
 
 static atomic_flag asking = ATOMIC_FLAG_INIT;
@@ -77,11 +159,7 @@ static bool is_done(struct wndl_heap *heap, uint32_t wanted, uint64_t end)
 
 static bool ask(struct wndl_heap *heap, const char *text, uint64_t end)
 {
-    size_t size = 0;
-    while (text != NULL && size + 1 < sizeof heap->text && text[size] != '\0')
-        size++;
-    memcpy(heap->text, text, size);
-    heap->text[size] = '\0';
+    copy_text(heap->text, sizeof heap->text, text);
     return is_done(heap, atomic_fetch_add(&heap->asked, 1) + 1, end);
 }
 
@@ -118,4 +196,11 @@ WNDL_RT_HOOK const struct wndl_heap_table wndl_rt_heap_table = {
     .on_free = wndl_rt_report_free,
     .dump = dump,
     .active = active,
+    .size_of = wndl_rt_size_of,
+    .report_on_alloc = wndl_rt_report_on_alloc,
+    .live_bytes = live_bytes,
+    .is_dark = is_dark,
+    .begin_reports = begin_reports,
+    .begin_reporter = begin_reporter,
+    .end_reports = end_reports,
 };

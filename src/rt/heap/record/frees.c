@@ -11,11 +11,11 @@
 
 /* ---- counting */
 
-/* With 47 bits: the clock may have wrapped. */
+/* With 47 bits: the clock may have wrapped. Else the time may be a mark. */
 uint64_t wndl_rt_free_lifetime(const struct wndl_rt_block *block)
 {
     const uint64_t mask = (UINT64_C(1) << 47) - 1;
-    if (block->time == WNDL_RT_UNTIMED)
+    if (block->time == WNDL_RT_UNTIMED || !wndl_rt_heap->cumulative)
         return 0;
     uint64_t more = block->time & WNDL_RT_TIMED_FOR_MORE;
     uint64_t lifetime = (wndl_rt_heap_now() - (block->time - more)) & mask;
