@@ -12,12 +12,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXIT_START = 125 };
-
 /* ---- Valgrind and its tools */
 
-/* The first line that `valgrind --version` prints, without its end. */
-static bool ask_version(const char *valgrind, char *text, int size)
+bool wndl_valgrind_find(char path[PATH_MAX])
+{
+    if (wndl_program_find("valgrind", path))
+        return true;
+    wndl_cli_error("cannot find valgrind; install it (Debian: valgrind)");
+    return false;
+}
+
+bool wndl_valgrind_version(const char *valgrind, char *text, int size)
 {
     int ends[2];
     if (pipe(ends) != 0)
@@ -45,7 +50,7 @@ static bool ask_version(const char *valgrind, char *text, int size)
 static bool check_version(const char *valgrind)
 {
     char version[64];
-    if (!ask_version(valgrind, version, sizeof version)) {
+    if (!wndl_valgrind_version(valgrind, version, sizeof version)) {
         wndl_cli_error("%s --version gives no answer", valgrind);
         return false;
     }
@@ -132,20 +137,19 @@ static char **command_line(
 
 /* ---- the run */
 
-static int status_of(int status)
+int wndl_valgrind_exit_code(int status)
 {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The terminal sends these to the program too, which says what they do. */
-static void ignore_terminal(struct sigaction old[2])
+void wndl_valgrind_ignore_terminal(struct sigaction old[2])
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGINT, &ignore, &old[0]);
     sigaction(SIGQUIT, &ignore, &old[1]);
 }
 
-static void restore_terminal(const struct sigaction old[2])
+void wndl_valgrind_restore_terminal(const struct sigaction old[2])
 {
     sigaction(SIGINT, &old[0], NULL);
     sigaction(SIGQUIT, &old[1], NULL);
@@ -155,22 +159,22 @@ static int run_line(char **line, const char *folder, pid_t *started)
 {
     struct sigaction old[2];
     int status = 0;
-    ignore_terminal(old);
+    wndl_valgrind_ignore_terminal(old);
     pid_t pid = fork();
     if (pid == 0) {
-        restore_terminal(old);
+        wndl_valgrind_restore_terminal(old);
         setenv("VALGRIND_LIB", folder, 1);
         execv(line[0], line);
-        _exit(EXIT_START);
+        _exit(WNDL_VALGRIND_EXIT_START);
     }
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    restore_terminal(old);
+    wndl_valgrind_restore_terminal(old);
     *started = pid;
     if (pid > 0)
-        return status_of(status);
+        return wndl_valgrind_exit_code(status);
     wndl_cli_error("cannot start a process: %s", strerror(errno));
-    return EXIT_START;
+    return WNDL_VALGRIND_EXIT_START;
 }
 
 int wndl_valgrind_run(const struct wndl_valgrind_run *run, pid_t *pid)
@@ -179,17 +183,14 @@ int wndl_valgrind_run(const struct wndl_valgrind_run *run, pid_t *pid)
     char valgrind[PATH_MAX];
     char folder[PATH_MAX];
     char tool[64];
-    if (!wndl_program_find("valgrind", valgrind)) {
-        wndl_cli_error("cannot find valgrind; install it (Debian: valgrind)");
-        return EXIT_START;
-    }
-    if (!find_tools(run, folder) || !check_version(valgrind))
-        return EXIT_START;
+    if (!wndl_valgrind_find(valgrind) || !find_tools(run, folder) ||
+        !check_version(valgrind))
+        return WNDL_VALGRIND_EXIT_START;
     snprintf(tool, sizeof tool, "--tool=%s", run->tool);
     char **line = command_line(run, valgrind, tool);
     if (line == NULL) {
         wndl_cli_error("too many options for Valgrind");
-        return EXIT_START;
+        return WNDL_VALGRIND_EXIT_START;
     }
     int exit_code = run_line(line, folder, pid);
     free(line);
