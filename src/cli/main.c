@@ -53,6 +53,7 @@ static const struct wndl_command *const commands[] = {
     &wndl_cmd_push,
     &wndl_cmd_vmprof,
     &wndl_cmd_mvp,
+    &wndl_cmd_check,
     &wndl_cmd_fix,
     &wndl_cmd_sym,
     &wndl_cmd_dump_syms,

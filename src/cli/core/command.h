@@ -81,6 +81,7 @@ extern const struct wndl_command wndl_cmd_unwind_info;
 extern const struct wndl_command wndl_cmd_unwind_table;
 extern const struct wndl_command wndl_cmd_vmprof;
 extern const struct wndl_command wndl_cmd_mvp;
+extern const struct wndl_command wndl_cmd_check;
 extern const struct wndl_command wndl_cmd_doctor;
 
 /*

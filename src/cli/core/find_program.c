@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/core/find_program.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,4 +34,22 @@ bool wndl_program_find(const char *command, char path[PATH_MAX])
         more = *at != '\0';
     }
     return false;
+}
+
+bool wndl_program_interpreter(const char *path, char interpreter[PATH_MAX])
+{
+    char line[256] = "";
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    const bool is_script = fgets(line, sizeof line, file) != NULL &&
+                           line[0] == '#' && line[1] == '!';
+    fclose(file);
+    errno = 0;
+    if (!is_script)
+        return false;
+    const char *start = line + 2 + strspn(line + 2, " \t");
+    const size_t length = strcspn(start, " \t\n");
+    snprintf(interpreter, PATH_MAX, "%.*s", (int)length, start);
+    return length != 0;
 }

@@ -11,4 +11,10 @@
 /* The path that execvp() would run. False if there is none. */
 bool wndl_program_find(const char *command, char path[PATH_MAX]);
 
+/*
+ * The interpreter that the first line of a script names after "#!". False if
+ * the file is no script, with errno 0; or if it cannot be opened.
+ */
+bool wndl_program_interpreter(const char *path, char interpreter[PATH_MAX]);
+
 #endif

@@ -27,21 +27,11 @@
 static bool interpreter_of(
     struct wndl_doctor *d, const char *path, char interpreter[PATH_MAX])
 {
-    char line[256] = "";
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
+    if (wndl_program_interpreter(path, interpreter))
+        return true;
+    if (errno != 0)
         wndl_doctor_note_errno(d, path);
-        return false;
-    }
-    bool is_script = fgets(line, sizeof line, file) != NULL && line[0] == '#' &&
-                     line[1] == '!';
-    fclose(file);
-    if (!is_script)
-        return false;
-    const char *start = line + 2 + strspn(line + 2, " \t");
-    size_t length = strcspn(start, " \t\n");
-    snprintf(interpreter, PATH_MAX, "%.*s", (int)length, start);
-    return length != 0;
+    return false;
 }
 
 /* Leaves in `path` what the kernel will run in the end. */

@@ -43,7 +43,7 @@ static int run_command(
     const struct wndl_profile_run run = {
         .shared = &o->shared,
         .tool = "mvp",
-        .tools = o->blocks ? WNDL_VALGRIND_OURS_MALLOC : WNDL_VALGRIND_OURS,
+        .on_our_malloc = o->blocks,
         .tool_options = options,
         .are_results = are_results,
         .show = show,

@@ -12,12 +12,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXIT_START = 125 };
-
 /* ---- Valgrind and its tools */
 
-/* The first line that `valgrind --version` prints, without its end. */
-static bool ask_version(const char *valgrind, char *text, int size)
+bool wndl_valgrind_find(char path[PATH_MAX])
+{
+    if (wndl_program_find("valgrind", path))
+        return true;
+    wndl_cli_error("cannot find valgrind; install it (Debian: valgrind)");
+    return false;
+}
+
+bool wndl_valgrind_version(const char *valgrind, char *text, int size)
 {
     int ends[2];
     if (pipe(ends) != 0)
@@ -45,7 +50,7 @@ static bool ask_version(const char *valgrind, char *text, int size)
 static bool check_version(const char *valgrind)
 {
     char version[64];
-    if (!ask_version(valgrind, version, sizeof version)) {
+    if (!wndl_valgrind_version(valgrind, version, sizeof version)) {
         wndl_cli_error("%s --version gives no answer", valgrind);
         return false;
     }
@@ -58,8 +63,7 @@ static bool check_version(const char *valgrind)
 }
 
 /* The folder that Valgrind takes tools from. */
-static bool find_folder(
-    const struct wndl_valgrind_run *run, char path[PATH_MAX])
+static bool find_tools(const struct wndl_valgrind_run *run, char path[PATH_MAX])
 {
     static const char *const places[] = {
         "../../valgrind", WNDL_VALGRIND_FROM_BINDIR};
@@ -72,7 +76,7 @@ static bool find_folder(
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char folder[2 * PATH_MAX];
         snprintf(folder, sizeof folder, "%s/%s/%s", self, places[i],
-            run->tools == WNDL_VALGRIND_OURS_MALLOC ? "malloc" : "plain");
+            run->on_our_malloc ? "malloc" : "plain");
         char tool[3 * PATH_MAX];
         snprintf(tool, sizeof tool, "%s/%s-amd64-linux", folder, run->tool);
         if (access(tool, X_OK) == 0 && realpath(folder, path) != NULL)
@@ -82,23 +86,6 @@ static bool find_folder(
                    "install Valgrind's headers and libraries (Debian: "
                    "valgrind) and build windlass again",
         run->tool);
-    return false;
-}
-
-/* The folder of our tools, empty for Valgrind's own. */
-static bool find_tools(const struct wndl_valgrind_run *run,
-    const char *valgrind, char folder[PATH_MAX])
-{
-    folder[0] = '\0';
-    return run->tools == WNDL_VALGRIND_ITS_OWN ||
-           (find_folder(run, folder) && check_version(valgrind));
-}
-
-bool wndl_valgrind_find(char path[PATH_MAX])
-{
-    if (wndl_program_find("valgrind", path))
-        return true;
-    wndl_cli_error("cannot find valgrind; install it (Debian: valgrind)");
     return false;
 }
 
@@ -150,20 +137,19 @@ static char **command_line(
 
 /* ---- the run */
 
-static int status_of(int status)
+int wndl_valgrind_exit_code(int status)
 {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The terminal sends these to the program too, which says what they do. */
-static void ignore_terminal(struct sigaction old[2])
+void wndl_valgrind_ignore_terminal(struct sigaction old[2])
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGINT, &ignore, &old[0]);
     sigaction(SIGQUIT, &ignore, &old[1]);
 }
 
-static void restore_terminal(const struct sigaction old[2])
+void wndl_valgrind_restore_terminal(const struct sigaction old[2])
 {
     sigaction(SIGINT, &old[0], NULL);
     sigaction(SIGQUIT, &old[1], NULL);
@@ -175,25 +161,24 @@ static int run_line(const struct wndl_valgrind_run *run, char **line,
 {
     struct sigaction old[2];
     int status = 0;
-    ignore_terminal(old);
+    wndl_valgrind_ignore_terminal(old);
     pid_t pid = fork();
     if (pid == 0) {
-        restore_terminal(old);
-        if (folder[0] != '\0')
-            setenv("VALGRIND_LIB", folder, 1);
-        if (run->tools == WNDL_VALGRIND_OURS_MALLOC)
+        wndl_valgrind_restore_terminal(old);
+        setenv("VALGRIND_LIB", folder, 1);
+        if (run->on_our_malloc)
             setenv("PYTHONMALLOC", "malloc", 0);
         execv(line[0], line);
-        _exit(EXIT_START);
+        _exit(WNDL_VALGRIND_EXIT_START);
     }
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    restore_terminal(old);
+    wndl_valgrind_restore_terminal(old);
     *started = pid;
     if (pid > 0)
-        return status_of(status);
+        return wndl_valgrind_exit_code(status);
     wndl_cli_error("cannot start a process: %s", strerror(errno));
-    return EXIT_START;
+    return WNDL_VALGRIND_EXIT_START;
 }
 
 int wndl_valgrind_run(const struct wndl_valgrind_run *run, pid_t *pid)
@@ -202,13 +187,14 @@ int wndl_valgrind_run(const struct wndl_valgrind_run *run, pid_t *pid)
     char valgrind[PATH_MAX];
     char folder[PATH_MAX];
     char tool[64];
-    if (!wndl_valgrind_find(valgrind) || !find_tools(run, valgrind, folder))
-        return EXIT_START;
+    if (!wndl_valgrind_find(valgrind) || !find_tools(run, folder) ||
+        !check_version(valgrind))
+        return WNDL_VALGRIND_EXIT_START;
     snprintf(tool, sizeof tool, "--tool=%s", run->tool);
     char **line = command_line(run, valgrind, tool);
     if (line == NULL) {
         wndl_cli_error("too many options for Valgrind");
-        return EXIT_START;
+        return WNDL_VALGRIND_EXIT_START;
     }
     int exit_code = run_line(run, line, folder, pid);
     free(line);

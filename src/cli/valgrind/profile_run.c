@@ -129,7 +129,7 @@ static int run_tool(const struct wndl_profile_run *run,
     fill_options(run, &options);
     const struct wndl_valgrind_run valgrind = {
         .tool = run->tool,
-        .tools = run->tools,
+        .on_our_malloc = run->on_our_malloc,
         .tool_options = options.texts,
         .options = &run->shared->valgrind,
         .command = operands.texts,

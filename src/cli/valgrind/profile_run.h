@@ -11,8 +11,8 @@
 /* A run, and what is to be done with its results. All is borrowed. */
 struct wndl_profile_run {
     const struct wndl_profile_options *shared;
-    const char *tool; /* "vmprof" */
-    enum wndl_valgrind_tools tools;
+    const char *tool;                /* "vmprof" */
+    bool on_our_malloc;              /* launch.h */
     const char *const *tool_options; /* of the tool alone; ends with NULL */
     bool (*are_results)(const char *path); /* of an earlier run */
     int (*show)(const void *options, const char *path);

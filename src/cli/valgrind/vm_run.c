@@ -50,7 +50,7 @@ int wndl_vm_run(
     const struct wndl_profile_run run = {
         .shared = &o->shared,
         .tool = "vmprof",
-        .tools = o->blocks ? WNDL_VALGRIND_OURS_MALLOC : WNDL_VALGRIND_OURS,
+        .on_our_malloc = o->blocks,
         .tool_options = options,
         .are_results = are_results,
         .show = show,
