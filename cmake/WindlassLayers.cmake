@@ -32,13 +32,16 @@ function(wndl_unit_test name)
     WNDL_FIXTURES="${CMAKE_SOURCE_DIR}/tests/fixtures"
     WNDL_BUILT_FIXTURES="${CMAKE_BINARY_DIR}/tests/fixtures")
   add_test(NAME unit.${name} COMMAND ${name})
+  add_dependencies(unit_tests ${name})
   set_tests_properties(unit.${name} PROPERTIES LABELS "${UNIT_LABELS}")
   if(threads IN_LIST UNIT_LABELS)
     add_dependencies(thread_tests ${name})
   endif()
 endfunction()
 
-# What the presets tsan and fuzz build: they test nothing else.
+# What the presets tsan and fuzz build, and dev in `./run test`: they test nothing
+# else there.
+add_custom_target(unit_tests)
 add_custom_target(thread_tests)
 add_custom_target(fuzz_targets)
 

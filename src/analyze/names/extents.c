@@ -17,7 +17,6 @@ static enum wndl_status load_section(struct wndl_extents *x, const char *name,
         return status;
     }
     section->addr = info.addr.v;
-    section->data_base = info.addr.v;
     return WNDL_OK;
 }
 

@@ -153,7 +153,7 @@ static enum wndl_status share_member(const struct opening *o,
 {
     const uint64_t key = wndl_hash_u64((uintptr_t)bytes.data);
     const uint64_t *known = wndl_map_get(&o->map->by_bytes, key);
-    if (known != NULL && *known != 0) {
+    if (known != NULL) {
         *object = (struct wndl_debug_map_object *)(uintptr_t)*known;
         return WNDL_OK;
     }

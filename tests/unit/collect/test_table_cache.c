@@ -110,9 +110,12 @@ static void another_binary_has_another_table(void **state)
     assert_int_equal(look(&f, &err), WNDL_NOT_FOUND);
     other.build_id.size = 0;
     wndl_kept_table_of(&f.kept, f.folder, &other);
+    assert_string_equal(f.kept.path, "");
     assert_int_equal(look(&f, &err), WNDL_NOT_FOUND);
     keep(&f); /* nowhere */
+    strcpy(f.kept.path, "/another");
     wndl_kept_table_of(&f.kept, NULL, &facts);
+    assert_string_equal(f.kept.path, "");
     assert_int_equal(look(&f, &err), WNDL_NOT_FOUND);
     end(&f);
 }
