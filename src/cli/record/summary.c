@@ -9,6 +9,7 @@
 #include "cli/view/page.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -168,6 +169,25 @@ static void say_losses(const struct wndl_collector_totals *t)
             t->damaged, wndl_record_plural(t->damaged));
 }
 
+/*
+ * Ends that the recorder may have to do with, where the program makes system
+ * calls that no hook sees.
+ */
+static void say_end(const struct wndl_collector_result *result)
+{
+    enum { BY_SIGNAL = 128 };
+    const int number = result->exit_code - BY_SIGNAL;
+    if (number == SIGSYS)
+        wndl_cli_note("the command was ended by SIGSYS: its sandbox may have "
+                      "refused a call of the recorder, if the filter came by a "
+                      "bare system call; --engine outside makes none");
+    else if (number == SIGTRAP || number == SIGPROF)
+        wndl_cli_note("the command was ended by %s, which the recorder uses: "
+                      "it may have set its action by a bare system call; "
+                      "--engine outside uses no signal",
+            number == SIGTRAP ? "SIGTRAP" : "SIGPROF");
+}
+
 static void say_left(const struct wndl_collector_result *result, pid_t other)
 {
     uint32_t n = result->left;
@@ -287,6 +307,7 @@ void wndl_record_say_summary(const struct wndl_record_options *options,
     say_unfollowed(result);
     if (!options->no_samples)
         say_engines(result);
+    say_end(result);
     say_left(result, other);
     if (options->heap && t->heap.heaps != 0 && other <= 0)
         wndl_heap_say_top(result->path);

@@ -180,6 +180,8 @@ enum {
     "je 1f\n"                                                                  \
     "cmp $13, %edi\n" /* rt_sigaction */                                       \
     "je 4f\n"                                                                  \
+    "cmp $14, %edi\n" /* rt_sigprocmask */                                     \
+    "je 4f\n"                                                                  \
     "cmp $157, %edi\n" /* prctl */                                             \
     "je 4f\n"                                                                  \
     "cmp $317, %edi\n" /* seccomp */                                           \
@@ -218,7 +220,9 @@ enum {
     "pop %rsi\n"                                                               \
     "pop %rdi\n"                                                               \
     ".cfi_adjust_cfa_offset -56\n"                                             \
-    "jmp 0b\n"                                                                 \
+    "cmp $1, %rax\n" /* WNDL_RT_CALL_ON */                                     \
+    "je 0b\n"                                                                  \
+    "jmp 2b\n"                                                                 \
     ".cfi_endproc\n"                                                           \
     ".size syscall, . - syscall\n"
 

@@ -7,6 +7,7 @@
 #include "os/raw.h"
 #include "rt/core/real.h"
 #include "rt/core/rt.h"
+#include "rt/hook/syscall.h"
 #include "rt/signals/dispositions.h"
 #include "rt/signals/pending.h"
 
@@ -66,6 +67,20 @@ WNDL_RT_HOOK int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 WNDL_RT_HOOK int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
     return set_mask(wndl_rt_real()->pthread_sigmask, how, set, old);
+}
+
+/* Returns a negative error number, and knows words of the kernel's size. */
+static int set_mask_bare(int how, const sigset_t *set, sigset_t *old)
+{
+    return (int)wndl_raw4(
+        SYS_rt_sigprocmask, how, (long)set, (long)old, WNDL_ARCH_SIGSET_BYTES);
+}
+
+long wndl_rt_call_sigprocmask(const struct wndl_rt_signal_call *call)
+{
+    if (call->set_bytes != WNDL_ARCH_SIGSET_BYTES)
+        return WNDL_RT_CALL_ON;
+    return set_mask(set_mask_bare, call->what, call->new, call->old);
 }
 
 /* The first 32 signals as an int, from BSD. */

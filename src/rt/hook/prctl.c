@@ -11,6 +11,7 @@
 #include "rt/core/rt.h"
 #include "rt/core/seccomp_filter.h"
 #include "rt/heap/heap.h"
+#include "rt/hook/syscall.h"
 #include "rt/sample/engine.h"
 #include "rt/sample/threads.h"
 #include "rt/sample/timer.h"
@@ -117,40 +118,17 @@ static const struct sock_fprog *program_at(unsigned long address)
     return (const struct sock_fprog *)address;
 }
 
-/*
- * The program is about to take our handler of a signal away, of which it would
- * die. Chromium resets all of them so in a child that is to become another
- * program. What is pending is handled before.
- */
-static void lose_handler(unsigned long number)
+void wndl_rt_expect_seccomp(unsigned long a, unsigned long c)
 {
-    if (wndl_rt.shm == NULL || !wndl_rt_is_own_process() || number == 0 ||
-        number >= _NSIG ||
-        (wndl_rt.signals & wndl_rt_signal_bit((int)number)) == 0)
-        return;
-    atomic_store(&wndl_rt.shm->stop, 1);
-    wndl_rt_timers_drop_all();
-    wndl_rt_engine_stop();
+    if (a == SECCOMP_SET_MODE_FILTER)
+        expect_filter(program_at(c));
 }
 
-void wndl_rt_expect_call(long number, unsigned long a, unsigned long b,
-    unsigned long c) __attribute__((visibility("hidden"), used));
-
-/*
- * Before rt_sigaction(a, b, c), seccomp(a, b, c) or prctl(a, b, c), made by
- * syscall(3).
- */
-void wndl_rt_expect_call(
-    long number, unsigned long a, unsigned long b, unsigned long c)
+void wndl_rt_expect_prctl(unsigned long a, unsigned long b, unsigned long c)
 {
-    if (number == SYS_rt_sigaction && b != 0)
-        lose_handler(a);
-    else if (number == SYS_seccomp && a == SECCOMP_SET_MODE_FILTER)
+    if (a == PR_SET_SECCOMP && b == SECCOMP_MODE_FILTER)
         expect_filter(program_at(c));
-    else if (number == SYS_prctl && a == PR_SET_SECCOMP &&
-             b == SECCOMP_MODE_FILTER)
-        expect_filter(program_at(c));
-    else if (number == SYS_prctl && a == PR_SET_NO_NEW_PRIVS)
+    else if (a == PR_SET_NO_NEW_PRIVS)
         expect_sandbox();
 }
 

@@ -7,6 +7,7 @@
 #include "rt/arch/arch.h"
 #include "rt/core/real.h"
 #include "rt/core/rt.h"
+#include "rt/hook/syscall.h"
 #include "rt/signals/dispositions.h"
 #include "rt/signals/pending.h"
 
@@ -61,12 +62,7 @@ extern void wndl_rt_way_back(void) __attribute__((visibility("hidden")));
 /* libc gives each handler its own restorer. */
 static void give_way_back(int number)
 {
-    struct {
-        void (*handler)(int);
-        unsigned long flags;
-        void (*restorer)(void);
-        uint64_t mask;
-    } action = {0};
+    struct wndl_rt_kernel_action action = {0};
     if ((wndl_rt.signals & wndl_rt_signal_bit(SIGPROF)) == 0 ||
         wndl_raw4(SYS_rt_sigaction, number, 0, (long)&action,
             WNDL_ARCH_SIGSET_BYTES) != 0 ||
@@ -125,6 +121,27 @@ WNDL_RT_HOOK int sigaction(
     if (!wndl_rt_signal_is_kept(number))
         return pass_on(number, new, old);
     wndl_rt_signal_exchange(number, new, old);
+    return 0;
+}
+
+long wndl_rt_call_sigaction(const struct wndl_rt_signal_call *call)
+{
+    const struct wndl_rt_kernel_action *asked = call->new;
+    struct wndl_rt_kernel_action *was = call->old;
+    struct sigaction new = {0}, old;
+    if (call->set_bytes != WNDL_ARCH_SIGSET_BYTES ||
+        !wndl_rt_signal_is_kept(call->what))
+        return WNDL_RT_CALL_ON;
+    if (asked != NULL) {
+        new.sa_handler = asked->handler;
+        new.sa_flags = (int)asked->flags;
+        set_word(&new.sa_mask, asked->mask);
+    }
+    wndl_rt_signal_exchange(call->what, asked == NULL ? NULL : &new, &old);
+    if (was != NULL)
+        *was = (struct wndl_rt_kernel_action){.handler = old.sa_handler,
+            .flags = (unsigned)old.sa_flags & ~(unsigned)WNDL_ARCH_SA_RESTORER,
+            .mask = word_of(&old.sa_mask)};
     return 0;
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* syscall: system calls that a program makes by syscall(3). */
+#include "rt/hook/syscall.h"
+
+#include "os/raw.h"
 #include "rt/arch/arch.h"
 
 #if WNDL_ARCH_HAS_SYSCALL
@@ -13,6 +15,30 @@ long wndl_rt_set_errno(long result)
 {
     errno = (int)-result;
     return -1;
+}
+
+long wndl_rt_expect_call(long number, unsigned long a, unsigned long b,
+    unsigned long c, unsigned long d)
+    __attribute__((visibility("hidden"), used));
+
+/*
+ * Before one of these calls is made by syscall(3). Returns its result, or
+ * CALL_ON.
+ */
+long wndl_rt_expect_call(long number, unsigned long a, unsigned long b,
+    unsigned long c, unsigned long d)
+{
+    const struct wndl_rt_signal_call signals = {
+        (int)a, (const void *)b, (void *)c, d};
+    if (number == SYS_rt_sigaction)
+        return wndl_rt_call_sigaction(&signals);
+    if (number == SYS_rt_sigprocmask)
+        return wndl_rt_call_sigprocmask(&signals);
+    if (number == SYS_prctl)
+        wndl_rt_expect_prctl(a, b, c);
+    else if (number == SYS_seccomp)
+        wndl_rt_expect_seccomp(a, c);
+    return WNDL_RT_CALL_ON;
 }
 
 __asm__(WNDL_ARCH_SYSCALL_FUNCTION);

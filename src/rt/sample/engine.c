@@ -19,13 +19,6 @@
 #define TRAP_PERF 6
 #endif
 
-struct kernel_sigaction {
-    void (*handler)(int, siginfo_t *, void *);
-    unsigned long flags;
-    void (*restorer)(void);
-    uint64_t mask;
-};
-
 __asm__(WNDL_ARCH_RESTORER);
 extern void wndl_rt_restorer(void) __attribute__((visibility("hidden")));
 
@@ -145,7 +138,7 @@ bool wndl_rt_engine_sent(const siginfo_t *info)
 }
 
 static bool is_plain(
-    const struct kernel_sigaction *action, void (*disposition)(int))
+    const struct wndl_rt_kernel_action *action, void (*disposition)(int))
 {
     return memcmp(&action->handler, &disposition, sizeof disposition) == 0;
 }
@@ -156,13 +149,13 @@ static bool is_plain(
  */
 static bool install_handler(int number)
 {
-    const struct kernel_sigaction ours = {
-        .handler = on_signal,
+    const struct wndl_rt_kernel_action ours = {
+        .informed = on_signal,
         .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | WNDL_ARCH_SA_RESTORER,
         .restorer = wndl_rt_restorer,
         .mask = WNDL_RT_ALL_SIGNALS,
     };
-    struct kernel_sigaction before = {0};
+    struct wndl_rt_kernel_action before = {0};
     if (wndl_raw4(SYS_rt_sigaction, number, (long)&ours, (long)&before,
             WNDL_ARCH_SIGSET_BYTES) != 0)
         return false;
@@ -174,7 +167,7 @@ static bool install_handler(int number)
 /* Sets a disposition of `number` without a handler. */
 static void set_plain(int number, void (*disposition)(int))
 {
-    struct kernel_sigaction plain = {0};
+    struct wndl_rt_kernel_action plain = {0};
     memcpy(&plain.handler, &disposition, sizeof disposition);
     (void)wndl_raw4(
         SYS_rt_sigaction, number, (long)&plain, 0, WNDL_ARCH_SIGSET_BYTES);
@@ -196,16 +189,35 @@ static uint64_t set_mask(int how, uint64_t mask)
 }
 
 /*
+ * Drops a signal of the event that waits because the program blocks SIGTRAP by
+ * a bare system call: it would wait on in the new image. One that others have
+ * sent goes on waiting.
+ */
+static void drop_waiting(void)
+{
+    const uint64_t set = wndl_rt_signal_bit(SIGTRAP);
+    const long at_once[2] = {0, 0};
+    siginfo_t info;
+    if (wndl_raw4(SYS_rt_sigtimedwait, (long)&set, (long)&info, (long)at_once,
+            WNDL_ARCH_SIGSET_BYTES) == SIGTRAP &&
+        !is_perf(&info))
+        (void)wndl_raw4(SYS_rt_tgsigqueueinfo, wndl_rt.pid, wndl_raw_gettid(),
+            SIGTRAP, (long)&info);
+}
+
+/*
  * An event that overflows inside execve() raises its signal in the new image,
  * although it is removed there. The thread that opened the event can stop it
  * for all. Any other thread can only have the signal ignored, which the new
  * image inherits. That the signal is also blocked marks this case. The kernel
  * removes timers and their signals by itself.
  */
-static void silence_event(void)
+static void silence_event(bool is_blocked)
 {
     if (opened_the_event()) {
         (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
+        if (is_blocked)
+            drop_waiting();
         return;
     }
     (void)set_mask(SIG_BLOCK, wndl_rt_signal_bit(SIGTRAP));
@@ -225,13 +237,13 @@ void wndl_rt_engine_pause(void)
 {
     uint64_t ignored = wndl_rt_signal_ignored();
     note_cpu_left();
-    (void)set_mask(SIG_BLOCK, wndl_rt_mask_blocked());
+    const uint64_t mask = set_mask(SIG_BLOCK, wndl_rt_mask_blocked());
     if ((ignored & wndl_rt_signal_bit(SIGTRAP)) != 0)
         set_plain(SIGTRAP, SIG_IGN);
     if ((ignored & wndl_rt_signal_bit(SIGPROF)) != 0)
         set_plain(SIGPROF, SIG_IGN);
     if (wndl_rt.engine == WNDL_ENGINE_PERF)
-        silence_event();
+        silence_event((mask & wndl_rt_signal_bit(SIGTRAP)) != 0);
 }
 
 void wndl_rt_engine_resume(void)

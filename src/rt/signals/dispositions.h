@@ -11,6 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* An action as rt_sigaction(2) has it. */
+struct wndl_rt_kernel_action {
+    union {
+        void (*handler)(int);
+        void (*informed)(int, siginfo_t *, void *);
+    };
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
 /*
  * Whether the program's action for this signal is kept here. A child of vfork
  * shares this memory but has actions of its own, which the kernel keeps.

@@ -39,6 +39,17 @@ for how in prctl seccomp threads; do
     [ $status -eq 7 ] || fail "heap, $how: exit status $status"
 done
 
+# Of a filter that no function brings we learn nothing: we say what happened.
+if "$fixtures/strictbox" bare >out || [ $? -eq 7 ]; then
+    for engine in $(engines); do
+        [ "$engine" = outside ] && continue
+        record 159 --engine "$engine" -- "$fixtures/strictbox" bare >out
+        grep -q 'ended by SIGSYS: its sandbox' said || fail "bare: $(cat said)"
+    done
+    record 7 --engine outside -- "$fixtures/strictbox" bare >out
+    ! grep -q 'ended by' said || fail "outside: $(cat said)"
+fi
+
 # Only the thread that burns has used the CPU.
 record 0 --engine timer -- "$fixtures/privileges"
 sampled 320 "of a thread when another one gave up"

@@ -19,7 +19,8 @@ for engine in $(engines); do
 done
 
 # A child that resets all handlers by syscall(), as browsers do before they start
-# a program in it, does not die of our signals.
+# a program in it, does not die of our signals. A thread is told what it has set
+# so, and is sampled on.
 have gcc || exit 0
 cat >resets.c <<'END'
 #include <signal.h>
@@ -60,3 +61,106 @@ for engine in $(engines); do
     record 0 --engine "$engine" -- ./resets >out
     [ "$(cat out)" = 0 ] || fail "$engine: a child died: $(cat out)"
 done
+cat >kept.c <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+struct action {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)(void);
+    unsigned long mask;
+};
+static volatile int arrived;
+static void note(int number)
+{
+    arrived += number;
+}
+static void burn(long ms)
+{
+    clock_t end = clock() + ms * (CLOCKS_PER_SEC / 1000);
+    while (clock() < end)
+        ;
+}
+static void *work(void *unused)
+{
+    static const int numbers[] = {SIGPROF, SIGTRAP};
+    struct action now, standard;
+    unsigned long all = ~0ul, before, mask;
+    memset(&standard, 0, sizeof standard);
+    for (int i = 0; i < 2; i++) {
+        signal(numbers[i], note);
+        syscall(SYS_rt_sigaction, numbers[i], &standard, &now, 8);
+        printf("%d ", now.handler == note);
+        syscall(SYS_rt_sigaction, numbers[i], 0, &now, 8);
+        printf("%d ", now.handler == SIG_DFL);
+        signal(numbers[i], note);
+    }
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, 8);
+    burn(100);
+    raise(SIGTRAP);
+    printf("%d ", arrived);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, 0, &mask, 8);
+    printf("%d ", (mask & 1ul << (SIGTRAP - 1)) != 0);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, &mask, 8);
+    printf("%d\n", arrived);
+    for (int i = 0; i < 2; i++)
+        syscall(SYS_rt_sigaction, numbers[i], &standard, 0, 8);
+    burn(100);
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    pthread_join(thread, NULL);
+    return 7;
+}
+END
+gcc -O1 -o kept kept.c
+./kept >alone || [ $? -eq 7 ] || fail "kept: not even alone"
+for engine in $(engines); do
+    record 7 --engine "$engine" -- ./kept >out
+    cmp alone out || fail "$engine: $(cat out)"
+    [ "$engine" = outside ] || sampled 150 "of a thread that sets actions"
+done
+
+# A bare system call that blocks SIGTRAP leaves none of the event's pending: the
+# next image, which is not recorded, does not die of it.
+engines | grep -qx perf && [ "$(uname -m)" = x86_64 ] || exit 0
+cat >waits.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+static void set_mask(long how, unsigned long set)
+{
+    long result = 14; /* rt_sigprocmask */
+    register long bytes __asm__("r10") = 8;
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(how), "S"(&set), "d"(0L), "r"(bytes)
+                     : "rcx", "r11", "memory");
+}
+int main(int count, char **arguments)
+{
+    if (count > 1) {
+        set_mask(SIG_UNBLOCK, 1ul << (SIGTRAP - 1));
+        return 7;
+    }
+    set_mask(SIG_BLOCK, 1ul << (SIGTRAP - 1));
+    clock_t end = clock() + CLOCKS_PER_SEC / 20;
+    while (clock() < end)
+        ;
+    execl("./again", arguments[0], "again", (char *)0);
+    return 1;
+}
+END
+gcc -O1 -static -o again waits.c
+gcc -O1 -o waits waits.c
+record 7 -r 20000 -- ./waits
