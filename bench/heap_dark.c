@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_dark BLOCKS: a run of memory reporters over so many blocks, in the order
- * of their allocation, and again in a random one. Prints ns of CPU time a block,
- * each of 16 reporters having measured its part. A mean over three runs.
+ * heap_dark BLOCKS: runs of 16 memory reporters over so many blocks, in the
+ * order of their allocation, and in a random one. Prints ns of CPU time a
+ * block.
  */
 #include <windlass/heap.h>
 #include <windlass/memory.h>

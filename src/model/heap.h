@@ -45,9 +45,10 @@ struct wndl_alloc_reporter {
 
 enum wndl_reporter_failure {
     WNDL_REPORTER_NONE,
-    WNDL_REPORTER_HANGS, /* it did not return in time */
-    WNDL_REPORTER_ENDED, /* the process ended while it ran */
-    WNDL_REPORTER_OTHER, /* a kind that this version does not know */
+    WNDL_REPORTER_HANGS,  /* it did not return in time */
+    WNDL_REPORTER_ENDED,  /* the process ended while it ran */
+    WNDL_REPORTER_MISSED, /* it did not run: the program did not poll */
+    WNDL_REPORTER_OTHER,  /* a kind that this version does not know */
 };
 
 /* Live blocks of a site that memory reporters reported from the same stacks. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cover: the fewest of some sets that hold a share of a whole. A set is a bit of
- * a mask, and the whole is divided into parts, each of which is in the sets of
- * its mask.
+ * cover: the fewest of some sets that hold a share of a whole. A set is a bit
+ * of a mask, and the whole is divided into parts, each of which is in the sets
+ * of its mask.
  */
 #ifndef WNDL_ANALYZE_HEAP_COVER_H
 #define WNDL_ANALYZE_HEAP_COVER_H

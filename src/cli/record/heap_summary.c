@@ -71,13 +71,16 @@ static void say_missed(const struct wndl_collector_heap_totals *t)
 
 static void say_reporter(const struct wndl_collector_heap_totals *t)
 {
+    static const char *const texts[] = {
+        [WNDL_REPORTER_HANGS] = "did not return within 10 s",
+        [WNDL_REPORTER_ENDED] = "was running when the process ended",
+        [WNDL_REPORTER_MISSED] = "did not run: the program did not poll",
+        [WNDL_REPORTER_OTHER] = "failed",
+    };
     if (t->reporter_failure == WNDL_REPORTER_NONE)
         return;
     wndl_cli_note("process %d: its memory reporter '%s' %s", t->reporter_pid,
-        t->reporter,
-        t->reporter_failure == WNDL_REPORTER_HANGS
-            ? "did not return within 10 s"
-            : "was running when the process ended");
+        t->reporter, texts[t->reporter_failure]);
 }
 
 static void say_frames(const struct wndl_collector_heap_totals *t)

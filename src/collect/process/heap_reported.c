@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+_Static_assert((int)WNDL_REPORTER_NAME == (int)WNDL_HEAP_REPORTER,
+    "a name has the same room everywhere");
+
 #define PATIENCE_NS UINT64_C(10000000000)
 
 static bool is_dark(const struct wndl_collector_heap *heap)
@@ -13,12 +16,12 @@ static bool is_dark(const struct wndl_collector_heap *heap)
     return (heap->request.flags & WNDL_HEAP_DARK) != 0;
 }
 
-static void note_failure(
-    struct wndl_collector_process *p, enum wndl_reporter_failure how)
+static void note_failure(struct wndl_collector_process *p,
+    enum wndl_reporter_failure how, const char reporter[WNDL_HEAP_REPORTER])
 {
     struct wndl_collector_heap_totals *t = &p->totals->heap;
     char name[WNDL_HEAP_REPORTER];
-    memcpy(name, p->heap->head->reporter, sizeof name);
+    memcpy(name, reporter, sizeof name); /* the program may change it */
     const struct wndl_bytes text = {
         (const uint8_t *)name, strnlen(name, sizeof name - 1)};
     wndl_recording_reporter_failed(p->recording, p->index, how, text);
@@ -33,18 +36,21 @@ void wndl_heap_find_failed_reporter(struct wndl_collector_process *p)
 {
     if (is_dark(p->heap) && !p->heap->reporters_hang &&
         p->heap->head->reporter[0] != '\0')
-        note_failure(p, WNDL_REPORTER_ENDED);
+        note_failure(p, WNDL_REPORTER_ENDED, p->heap->head->reporter);
 }
 
 /* A process whose reporters do not return is not asked again. */
 void wndl_collector_heap_run_reporters(struct wndl_collector_process *p)
 {
     struct wndl_collector_heap *heap = p->heap;
+    char missed[WNDL_HEAP_REPORTER] = "";
     if (!is_dark(heap) || heap->reporters_hang)
         return;
-    heap->reporters_hang = !wndl_reporters_run(p->pid, PATIENCE_NS);
+    heap->reporters_hang = !wndl_reporters_run(p->pid, PATIENCE_NS, missed);
     if (heap->reporters_hang)
-        note_failure(p, WNDL_REPORTER_HANGS);
+        note_failure(p, WNDL_REPORTER_HANGS, heap->head->reporter);
+    else if (missed[0] != '\0')
+        note_failure(p, WNDL_REPORTER_MISSED, missed);
     wndl_collector_process_take_stacks(p, false); /* theirs */
 }
 

@@ -11,11 +11,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+enum { WNDL_REPORTER_NAME = 64 };
+
 /*
  * Asks process `pid` and waits until all its reporters have run, or until
  * `patience` ns have passed. False: one of them did not return in time. A
- * process without reporters is not asked.
+ * process without reporters is not asked. `missed` receives the name of the
+ * first that did not run, as a JSON string has it, or "".
  */
-bool wndl_reporters_run(pid_t pid, uint64_t patience);
+bool wndl_reporters_run(
+    pid_t pid, uint64_t patience, char missed[WNDL_REPORTER_NAME]);
 
 #endif

@@ -61,6 +61,8 @@ static void put_failed_reporter(const struct head *h)
     static const char *const texts[] = {
         [WNDL_REPORTER_HANGS] = "' did not return; none was asked again\n",
         [WNDL_REPORTER_ENDED] = "' was running when the process ended\n",
+        [WNDL_REPORTER_MISSED] = "' did not run in time: the program did not "
+                                 "poll\n",
         [WNDL_REPORTER_OTHER] = "' failed\n",
     };
     for (size_t i = 0; i < h->r->rows.len; i++) {

@@ -4,7 +4,7 @@
  * their allocation, or never. Prints for each function that allocates, and each
  * number of reports, the blocks, requested and usable bytes.
  *
- *     dark_matter SEED [dump|polled|fault|never]
+ *     dark_matter SEED [dump|polled|silent|fault|never]
  */
 #include <windlass/heap.h>
 #include <windlass/memory.h>
@@ -208,7 +208,7 @@ int main(int count, char **arguments)
     random_state = strtoull(arguments[1], NULL, 10);
     for (i = 0; i < STRUCTURES; i++)
         make(&all[i]);
-    if (strcmp(how, "polled") == 0)
+    if (strcmp(how, "polled") == 0 || strcmp(how, "silent") == 0)
         owned.where = WNDL_MEMORY_POLLED;
     wndl_memory_register(&owned);
     wndl_memory_register(&again);
@@ -223,10 +223,11 @@ int main(int count, char **arguments)
     churn();
     tell();
     fflush(stdout);
-    if (strcmp(how, "polled") != 0)
+    if (owned.where == WNDL_MEMORY_ANY_THREAD)
         return 0;
     for (;;) { /* until it is killed */
-        wndl_memory_poll();
+        if (strcmp(how, "polled") == 0)
+            wndl_memory_poll();
         usleep(1000);
     }
 }

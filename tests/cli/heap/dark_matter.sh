@@ -10,7 +10,7 @@ cc -std=gnu17 -O1 -g -Wall -Wextra -Werror -I"$include" "$here/dark_matter.c" \
     -o dark_matter || fail "dark_matter.c does not compile"
 
 dark() {
-    rm -f r.wndl
+    rm -f r.wndl report
     "$windlass" heap --mode dark-matter -o r.wndl "$@" >told 2>said ||
         fail "exit status $?: $*: $(cat said)"
 }
@@ -18,9 +18,10 @@ exact() {
     PYTHONPATH=$oracle python3 "$oracle/dark_matter.py" "$windlass" r.wndl \
         told || fail "$1"
 }
-# says PATTERN: the report has such a line.
+# says PATTERN: the report on the last recording has such a line.
 says() {
-    "$windlass" report --no-pager r.wndl >report 2>&1 || fail "no report"
+    [ report -nt r.wndl ] ||
+        "$windlass" report --no-pager r.wndl >report 2>&1 || fail "no report"
     grep -Eq -e "$1" report || {
         head -60 report >&2
         fail "no line of the report is: $1"
@@ -48,6 +49,20 @@ kill -9 "$pid"
 wait $recorder || true
 exact "polled, and killed"
 
+# One that does not poll.
+rm -f report
+"$windlass" heap --mode dark-matter -o r.wndl ./dark_matter 2 silent >told \
+    2>said &
+recorder=$!
+until_true "the program has told all" grep -q 'make_table 2' told
+pid=$(child_of $recorder)
+"$windlass" ctl "$recorder" dump >/dev/null || fail "no snapshot by ctl"
+kill -9 "$pid"
+wait $recorder || true
+says "^Reporters  'owned' did not run in time"
+grep -q "memory reporter 'owned' did not run: the program did not poll" said ||
+    fail "$(cat said)"
+
 # A difference of a recording with itself is none.
 "$windlass" diff --no-pager r.wndl r.wndl >diff || fail "no difference"
 grep -q '^# no once-reported heap blocks$' diff || fail "diff: $(cat diff)"
@@ -56,6 +71,7 @@ grep -q '^# no once-reported heap blocks$' diff || fail "diff: $(cat diff)"
 dark sh -c 'exit 0'
 says '^# no once-reported heap blocks$'
 says '^Reporters  did not run in 1 heap'
+rm -f report
 "$windlass" heap -q -o r.wndl ./dark_matter 1 >told 2>said || fail "live mode"
 says '^Live \{$'
 
