@@ -202,7 +202,7 @@ enum wndl_heap_flag {
     WNDL_HEAP_CUMULATIVE = 2, /* lifetimes, blocks born and freed together:
                                * all that only freed blocks can show */
     WNDL_HEAP_LEAKS = 4,      /* search for them at the end */
-    WNDL_HEAP_STARTS = 8,     /* threads have tags: who created them */
+    WNDL_HEAP_STARTS = 16,    /* threads have tags: who created them */
 };
 
 /* The offsets of the tables after the header, from its first byte. */
