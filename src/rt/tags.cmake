@@ -6,6 +6,7 @@ add_library(windlass-tags SHARED
   tags/core/names.c
   tags/amounts.c
   tags/blocks.c
+  tags/lock.c
   tags/malloc.c
   tags/marks.c
   tags/new.c

@@ -11,7 +11,8 @@ void wndl_recording_heap(struct wndl_recording *r, uint32_t process,
     struct wndl_chunk_writer chunk;
     const struct wndl_fields_heap fields = {
         .process = process,
-        .flags = (flags & (WNDL_HEAP_CUMULATIVE | WNDL_HEAP_LEAKS)) >> 1,
+        /* without WNDL_HEAP_ON */
+        .flags = (flags & ~(uint32_t)WNDL_HEAP_STARTS) >> 1,
         .sample_below = sample_below,
     };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_HEAP);

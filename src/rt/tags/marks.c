@@ -73,6 +73,12 @@ void wndl_rt_marks_use_pieces(void)
     (void)decide(WNDL_RT_MARKS_IN_PIECES);
 }
 
+void wndl_rt_marks_unlock(void)
+{
+    (void)wndl_raw3(
+        SYS_munlock, (long)wndl_rt_marks_get(), (long)whole_size, 0);
+}
+
 /* What *at leads to, made if it is needed; NULL: it is not there. */
 static inline void *follow(entry *at, size_t size, bool makes)
 {

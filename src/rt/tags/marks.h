@@ -60,7 +60,10 @@ static inline __attribute__((always_inline)) wndl_rt_mark *wndl_rt_mark_at(
     return wndl_rt_mark_slowly(block, makes);
 }
 
-/* Before any mark is made: they will be in pieces. */
+/* Marks will be in pieces, unless they are whole already. */
 void wndl_rt_marks_use_pieces(void);
+
+/* Unlocks the memory of whole marks (mlock(2)). */
+void wndl_rt_marks_unlock(void);
 
 #endif

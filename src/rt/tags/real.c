@@ -117,6 +117,11 @@ static int first_thrd_create(
                : thrd_error;
 }
 
+static int first_mlockall(int flags)
+{
+    return wndl_rt_tags_resolve() ? wndl_rt_tags_real.mlockall(flags) : -1;
+}
+
 static size_t unknown_size(void *block)
 {
     (void)block;
@@ -136,6 +141,7 @@ struct wndl_rt_tags_real wndl_rt_tags_real = {
     .pvalloc = first_pvalloc,
     .pthread_create = first_pthread_create,
     .thrd_create = first_thrd_create,
+    .mlockall = first_mlockall,
 };
 
 /* ---- looking for them */
@@ -160,6 +166,7 @@ static const struct {
     ROW(pvalloc),
     ROW(pthread_create),
     ROW(thrd_create),
+    ROW(mlockall),
 };
 
 static bool are_in_one(const void *a, const void *b)

@@ -30,6 +30,7 @@ struct wndl_rt_tags_real {
     int (*pthread_create)(
         pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     int (*thrd_create)(thrd_t *, thrd_start_t, void *);
+    int (*mlockall)(int);
 };
 
 extern struct wndl_rt_tags_real wndl_rt_tags_real

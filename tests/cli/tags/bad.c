@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <threads.h>
 #include <windlass/memory.h>
 
@@ -216,6 +217,23 @@ static void moves(void)
     check(blocks_of("moved") == 0, "a moved block is free");
 }
 
+/* All memory is locked, but not the room for marks; and not filled. */
+static void locks(void)
+{
+    char line[200];
+    unsigned long locked = 0;
+    FILE *file;
+    if (mlockall(MCL_CURRENT) != 0)
+        return; /* few may */
+    file = fopen("/proc/self/status", "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        sscanf(line, "VmLck: %lu", &locked);
+    check(locked < 4000000, "gigabytes are locked");
+    munlockall();
+    if (file != NULL)
+        fclose(file);
+}
+
 int main(int argc, char **argv)
 {
     check(wndl_memory_tagging() == WNDL_MEMORY_TAGGING_COUNTED, "who tags");
@@ -226,6 +244,7 @@ int main(int argc, char **argv)
     moves();
     if (argc > 1)
         unloaded(argv[1]);
+    locks();
     many();
     return wrong;
 }

@@ -173,6 +173,8 @@ static void say_chunk(struct reader *r, uint32_t type)
         size_t fields;
     } lists[] = {
         {WNDL_CHUNK_HPAR, "HPAR", 2, "", 4},
+        {WNDL_CHUNK_HTAG, "HTAG", 2, "", 3}, /* without names */
+        {WNDL_CHUNK_HOWN, "HOWN", 1, "", 2},
         {WNDL_CHUNK_HCNT, "HCNT", 2, "", 6},
         {WNDL_CHUNK_HTIM, "HTIM", 2, " t", 3},
         {WNDL_CHUNK_HLEK, "HLEK", 1, "", 4},

@@ -210,6 +210,37 @@ static void the_time_line_tells_of_changes_only(void **state)
     assert_non_null(strstr(b.text, "HTIM 0 t | 0 0 0\n"));
 }
 
+static struct wndl_tag *tag_at(const struct bench *b, uint32_t tag)
+{
+    void *tags = b->memory + b->layout.tags;
+    return (struct wndl_tag *)tags + tag;
+}
+
+/* Tags are written before the first sites that have them, and once. */
+static void tags_come_with_their_sites(void **state)
+{
+    (void)state;
+    static struct bench b;
+    set_up(&b);
+    uint32_t node = insert(&b, 0, 0x1000);
+    *tag_at(&b, 1) = (struct wndl_tag){.is_used = 1, .node = node};
+    *tag_at(&b, 2) = (struct wndl_tag){.is_used = 1, .node = 999, .outer = 1};
+    for (uint32_t i = 0; i < 4; i++)
+        allocate(&b, 0, add_pair(&b, node, 10 + i, 10 + i), 1);
+    pair_at(&b, 1)->tag = 1;
+    pair_at(&b, 3)->tag = 1;
+    drain(&b);
+    allocate(&b, 0, add_pair(&b, node, 20, 20), 1);
+    pair_at(&b, 4)->tag = 2;
+    drain(&b);
+    finish(&b);
+    assert_int_equal(count_of(b.text, "HTAG"), 2);
+    assert_non_null(strstr(b.text, "HTAG 0 1 | 1 0 0\nHPAR 0 0"));
+    assert_non_null(strstr(b.text, "HOWN 0 | 1 1 | 2 1\n"));
+    assert_non_null(strstr(b.text, "HTAG 0 2 | 0 1 0\nHPAR 0 4"));
+    assert_non_null(strstr(b.text, "HOWN 0 | 4 2\n"));
+}
+
 /* Of many sites, each chunk holds a part. */
 static void many_pairs_are_written_in_parts(void **state)
 {
@@ -421,6 +452,7 @@ int main(void)
         cmocka_unit_test(each_peak_that_is_5_percent_higher_has_a_snapshot),
         cmocka_unit_test(snapshots_by_the_clock_come_again_and_again),
         cmocka_unit_test(the_time_line_tells_of_changes_only),
+        cmocka_unit_test(tags_come_with_their_sites),
         cmocka_unit_test(many_pairs_are_written_in_parts),
         cmocka_unit_test(lifetimes_are_told_in_nanoseconds),
         cmocka_unit_test(lifetimes_of_other_processors_are_nanoseconds),
