@@ -194,8 +194,18 @@ static void note_few(struct use *use, ULong value)
     use->value_count++;
 }
 
+/* A value that brings no new bit is taken to be as those before. */
+static Bool is_number(const struct use *use, ULong value)
+{
+    return use->site->size != sizeof(Addr) ||
+           (value != 0 && !VG_(am_is_valid_for_client)((Addr)value, 1, 0));
+}
+
 void uses_note_value(struct use *use, ULong value)
 {
+    if ((use->flags & (USE_HAS_NUMBER | USE_IS_OUTSIDE)) == 0 &&
+        is_number(use, value))
+        use->flags |= USE_HAS_NUMBER;
     site_bits_add(&use->bits, (use->flags & USE_HAS_VALUE) != 0, value);
     use->flags |= USE_HAS_VALUE;
     if (use->value_count <= USE_VALUES)
