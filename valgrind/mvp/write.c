@@ -62,6 +62,8 @@ static void write_heap_site(const struct heap_site *site)
         VG_(fprintf)(results_file, "\n");
         return;
     }
+    if (site->blocks == 0) /* since a fork */
+        return;
     VG_(fprintf)
     (results_file, "site %u %llu %llu %lu %lu %lu", site->number, site->blocks,
         site->bytes, site->smallest, site->largest, site->element);
