@@ -1,6 +1,7 @@
 # valgrind_workloads.sh: programs to run under a Valgrind tool, for bench/vmprof
 # and bench/mvp. They are sourced in the folder of work, with `work`, the folder
-# $work/tools, and later `tool`, the options of Valgrind, set.
+# $work/tools, and later `tool`, the options of Valgrind, set; and `tools`, where
+# it is another folder.
 cc1plus=$(gcc -print-prog-name=cc1plus)
 [ -e small.ii ] || {
     printf '#include <map>\n#include <string>\n' >small.cc
@@ -25,7 +26,7 @@ x = [json.dumps({'a': i}) for i in range(60000)]" ;;
         exit 2
         ;;
     esac
-    VALGRIND_LIB=$work/tools /usr/bin/time -f '%U %M' -o "$work/time" \
+    VALGRIND_LIB=${tools:-$work/tools} /usr/bin/time -f '%U %M' -o "$work/time" \
         valgrind -q $tool -- "$@" >/dev/null
     cat "$work/time"
 }

@@ -177,7 +177,9 @@ static void read_read(struct wndl_result_line *line)
     use.varying = wndl_result_hex(line);
     use.signs = wndl_result_hex(line);
     check_bits(line, use.size, use.first | use.varying);
-    if ((use.signs & ~use.varying) != 0)
+    const uint64_t is_pointer = wndl_result_decimal(line);
+    use.is_pointer = is_pointer != 0;
+    if ((use.signs & ~use.varying) != 0 || is_pointer > 1)
         line->bad = true;
     take_values(line, &use);
     add_use(line, &use);

@@ -58,8 +58,9 @@ struct wndl_mvp_use {
     uint64_t count;
     uint64_t low, high, step;
     uint64_t first, varying, signs; /* as of struct wndl_mvp_site */
-    const uint64_t *values;         /* all distinct ones, if there are 2 to 8 */
-    uint32_t value_count;           /* else 0 */
+    bool is_pointer;        /* all values were addresses of memory, or 0 */
+    const uint64_t *values; /* all distinct ones, if there are 2 to 8 */
+    uint32_t value_count;   /* else 0 */
 };
 
 /* In all `blocks` of `heap`, the 4 bytes at both offsets were the same. */

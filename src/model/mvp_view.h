@@ -31,8 +31,9 @@ struct wndl_mvp_field {
     uint32_t size;
     uint32_t needed; /* bytes that a smaller type would take; 0: none */
     enum wndl_mvp_waste waste;
-    bool is_signed; /* of NARROW: the smaller type needs a sign */
-    uint64_t same;  /* of EQUAL: offset of the other field */
+    bool is_signed;  /* of NARROW: the smaller type needs a sign */
+    bool is_pointer; /* all values were addresses of memory, or 0 */
+    uint64_t same;   /* of EQUAL: offset of the other field */
     uint64_t loads;
     uint64_t first, varying, signs; /* as of struct wndl_mvp_site */
     uint64_t values[WNDL_MVP_VALUES];

@@ -30,11 +30,16 @@ void uses_init(void)
     buckets = VG_(calloc)("mvp.use_buckets", bucket_count, sizeof *buckets);
 }
 
-static struct use **bucket_of(const struct site *site, UInt heap_site)
+static ULong hash_of(const struct site *site, UInt heap_site)
 {
     const ULong key = (ULong)(Addr)site + ((ULong)heap_site << 40) + heap_site;
-    const ULong hash = key * 0x9e3779b97f4a7c15ULL;
-    return &buckets[(UInt)(hash >> 32) & (bucket_count - 1)];
+    return key * 0x9e3779b97f4a7c15ULL;
+}
+
+static struct use **bucket_of(const struct site *site, UInt heap_site)
+{
+    return &buckets[(UInt)(hash_of(site, heap_site) >> 32) &
+                    (bucket_count - 1)];
 }
 
 static void link_use(struct use *use)
@@ -95,15 +100,34 @@ static struct use *add_use(
     return use;
 }
 
-/* `offset` is what a new use begins with. */
-static struct use *use_at(
+static struct use *search(
     struct site *site, const struct heap_site *heap_site, UInt offset)
 {
     struct use *use = *bucket_of(site, heap_site->number);
     while (use != NULL &&
-           (use->site != site || use->heap_site != heap_site->number))
+           (use->heap_site != heap_site->number || use->site != site))
         use = use->next;
     return use != NULL ? use : add_use(site, heap_site, offset);
+}
+
+/* Uses that were found last, by their hashes: most searches end here, without a
+ * look into the use. */
+enum { RECENT_SHIFT = 13 };
+static struct recent {
+    const struct site *site;
+    struct use *use;
+    UInt heap_site;
+} recent[1 << RECENT_SHIFT];
+
+/* `offset` is what a new use begins with. */
+static struct use *use_at(
+    struct site *site, const struct heap_site *heap_site, UInt offset)
+{
+    const UInt number = heap_site->number;
+    struct recent *r = &recent[hash_of(site, number) >> (64 - RECENT_SHIFT)];
+    if (r->site != site || r->heap_site != number)
+        *r = (struct recent){site, search(site, heap_site, offset), number};
+    return r->use;
 }
 
 /* ---- the block of an access */
@@ -194,8 +218,18 @@ static void note_few(struct use *use, ULong value)
     use->value_count++;
 }
 
+/* A value that brings no new bit is taken to be as those before. */
+static Bool is_number(const struct use *use, ULong value)
+{
+    return use->site->size != sizeof(Addr) ||
+           (value != 0 && !VG_(am_is_valid_for_client)((Addr)value, 1, 0));
+}
+
 void uses_note_value(struct use *use, ULong value)
 {
+    if ((use->flags & (USE_HAS_NUMBER | USE_IS_OUTSIDE)) == 0 &&
+        is_number(use, value))
+        use->flags |= USE_HAS_NUMBER;
     site_bits_add(&use->bits, (use->flags & USE_HAS_VALUE) != 0, value);
     use->flags |= USE_HAS_VALUE;
     if (use->value_count <= USE_VALUES)
@@ -235,6 +269,7 @@ void uses_forget(void)
     for (UInt i = 0; i < use_count; i += CHUNK)
         VG_(free)(chunks[i >> CHUNK_SHIFT]);
     use_count = 0;
+    VG_(memset)(recent, 0, sizeof recent);
     VG_(memset)(buckets, 0, bucket_count * sizeof *buckets);
 }
 

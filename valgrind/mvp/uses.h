@@ -33,6 +33,7 @@ struct use {
 enum {
     USE_HAS_VALUE = 1,
     USE_IS_OUTSIDE = 2, /* of a mapping: offsets mean nothing */
+    USE_HAS_NUMBER = 4, /* a value was neither 0 nor an address */
 };
 
 /* What the kernel, calloc and realloc read and write. */

@@ -62,6 +62,8 @@ static void write_heap_site(const struct heap_site *site)
         VG_(fprintf)(results_file, "\n");
         return;
     }
+    if (site->blocks == 0) /* since a fork */
+        return;
     VG_(fprintf)
     (results_file, "site %u %llu %llu %lu %lu %lu", site->number, site->blocks,
         site->bytes, site->smallest, site->largest, site->element);
@@ -98,8 +100,11 @@ static void write_use(const struct use *use)
                     : "skim",
         use->heap_site, site->ip, (UInt)site->index, (UInt)site->size,
         use->count, use->low, use->high, use->step);
-    if (has_value)
+    if (has_value) {
         write_bits(&use->bits, site->size);
+        VG_(fprintf)
+        (results_file, " %u", (use->flags & USE_HAS_NUMBER) == 0);
+    }
     for (UInt i = 0; use->values != NULL && i < use->value_count; i++)
         VG_(fprintf)
     (results_file, " %llx", use->values[i] & mask_of(site->size));

@@ -6,42 +6,74 @@
 
 /* ---- the size of an element */
 
-/* Loads and stores by uses whose offsets have a step that is a multiple. */
-static uint64_t count_in_step(
-    const struct wndl_mvp_layout *layout, uint64_t step)
+/* A step, and the loads and stores whose offsets have it. */
+struct step {
+    uint64_t step, count;
+};
+
+static int compare_steps(const void *a, const void *b)
 {
-    uint64_t count = 0;
+    const struct step *x = a, *y = b;
+    return x->step < y->step ? -1 : x->step > y->step;
+}
+
+/* Makes one of equal ones; how many are left. */
+static size_t join_steps(struct step *steps, size_t count)
+{
+    size_t left = 0;
+    if (count != 0)
+        qsort(steps, count, sizeof *steps, compare_steps);
+    for (size_t i = 0; i < count; i++) {
+        if (left != 0 && steps[left - 1].step == steps[i].step)
+            steps[left - 1].count += steps[i].count;
+        else
+            steps[left++] = steps[i];
+    }
+    return left;
+}
+
+static uint64_t count_in_step(
+    const struct step *steps, size_t count, uint64_t step)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        if (steps[i].step != 0 && steps[i].step % step == 0)
+            sum += steps[i].count;
+    return sum;
+}
+
+/* The largest step of which three quarters of all accesses are multiples, or 0.
+ * `steps` has room for all uses. */
+static uint64_t find_step(
+    const struct wndl_mvp_layout *layout, struct step *steps)
+{
+    uint64_t total = 0;
+    size_t count = 0;
     for (size_t i = 0; i < layout->use_count; i++) {
         const struct wndl_mvp_use *use = layout->uses[i];
-        if (use->ip != 0 && use->step != 0 && use->step % step == 0)
-            count += use->count;
+        if (use->ip == 0)
+            continue;
+        total += use->count;
+        steps[count++] = (struct step){use->step, use->count};
     }
-    return count;
+    count = join_steps(steps, count);
+    for (size_t i = count; i-- > 0;)
+        if (steps[i].step != 0 && steps[i].step <= WNDL_MVP_LARGEST_ELEMENT &&
+            count_in_step(steps, count, steps[i].step) >= total - total / 4)
+            return steps[i].step;
+    return 0;
 }
 
-/* The largest step of which three quarters of all accesses are multiples. */
-static uint64_t find_step(const struct wndl_mvp_layout *layout)
-{
-    uint64_t total = 0, best = 0;
-    for (size_t i = 0; i < layout->use_count; i++)
-        if (layout->uses[i]->ip != 0)
-            total += layout->uses[i]->count;
-    for (size_t i = 0; i < layout->use_count; i++) {
-        const uint64_t step = layout->uses[i]->step;
-        if (step > best && step <= WNDL_MVP_LARGEST_ELEMENT &&
-            layout->uses[i]->ip != 0 &&
-            count_in_step(layout, step) >= total - total / 4)
-            best = step;
-    }
-    return best;
-}
-
-static void find_element(
+static enum wndl_status find_element(
     struct wndl_mvp_data *data, const struct wndl_mvp_layout *layout)
 {
     const uint64_t whole = data->size;
+    struct step *steps = wndl_arena_alloc(
+        layout->arena, (layout->use_count + 1) * sizeof *steps);
+    if (steps == NULL)
+        return WNDL_NOMEM;
     const uint64_t size =
-        layout->element != 0 ? layout->element : find_step(layout);
+        layout->element != 0 ? layout->element : find_step(layout, steps);
     if (size != 0 && size != whole) {
         data->size = size;
         data->is_array = true;
@@ -49,6 +81,7 @@ static void find_element(
     data->count = data->size == 0  ? 0
                   : data->is_array ? data->bytes / data->size
                                    : data->blocks;
+    return WNDL_OK;
 }
 
 /* ---- bytes of an element that are read or written */
@@ -142,18 +175,23 @@ static uint64_t like_sign(
     return ~varying & ((first & top) != 0 ? first : ~first) & mask;
 }
 
-static void merge_use(
-    struct wndl_mvp_field *field, const struct wndl_mvp_use *use)
+/* Adds what is known of the same field at another instruction. */
+static void merge_field(
+    struct wndl_mvp_field *field, const struct wndl_mvp_field *from)
 {
     const uint32_t size = field->size;
     const uint64_t top = UINT64_C(1) << (8 * size - 1);
     const uint64_t like =
         like_sign(field->first, field->varying, field->signs, size) &
-        like_sign(use->first, use->varying, use->signs, size);
-    field->varying |= use->varying | (field->first ^ use->first);
+        like_sign(from->first, from->varying, from->signs, size);
+    field->varying |= from->varying | (field->first ^ from->first);
     field->signs = (field->varying & top) != 0 ? like : 0;
-    field->loads += use->count;
-    add_values(field, use);
+    field->loads += from->loads;
+    field->is_pointer = field->is_pointer && from->is_pointer;
+    for (uint32_t i = 0; i < from->value_count && i < WNDL_MVP_VALUES; i++)
+        add_value(field, from->values[i]);
+    if (from->value_count > WNDL_MVP_VALUES)
+        field->value_count = WNDL_MVP_VALUES + 1;
 }
 
 static struct wndl_mvp_field field_of(
@@ -166,31 +204,32 @@ static struct wndl_mvp_field field_of(
         .first = use->first,
         .varying = use->varying,
         .signs = use->signs,
+        .is_pointer = use->is_pointer,
         .name = "",
     };
     add_values(&field, use);
     return field;
 }
 
-/* `fields` has room for all uses. */
+/* `fields` has room for all uses; they are sorted. */
 static uint32_t collect_fields(struct wndl_mvp_field *fields,
     const struct wndl_mvp_layout *layout, uint64_t element)
 {
-    uint32_t count = 0;
+    uint32_t count = 0, left = 0;
     for (size_t i = 0; i < layout->use_count; i++) {
         const struct wndl_mvp_use *use = layout->uses[i];
-        if (use->kind != WNDL_MVP_READ || !is_field(use, element))
-            continue;
-        uint32_t j = 0;
-        while (j < count && (fields[j].offset != use->low % element ||
-                                fields[j].size != use->size))
-            j++;
-        if (j < count)
-            merge_use(&fields[j], use);
-        else
+        if (use->kind == WNDL_MVP_READ && is_field(use, element))
             fields[count++] = field_of(use, element);
     }
-    return count;
+    if (count != 0)
+        qsort(fields, count, sizeof *fields, compare_fields);
+    for (uint32_t i = 0; i < count; i++) {
+        if (left != 0 && compare_fields(&fields[left - 1], &fields[i]) == 0)
+            merge_field(&fields[left - 1], &fields[i]);
+        else
+            fields[left++] = fields[i];
+    }
+    return left;
 }
 
 /* ---- what a field needs */
@@ -203,14 +242,6 @@ static unsigned bits_of(uint64_t value)
 static uint32_t bytes_for(unsigned bits)
 {
     return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
-}
-
-/* Addresses are aligned, and have some of the bits 20 to 46. */
-static bool is_pointer(const struct wndl_mvp_field *field)
-{
-    const unsigned bits = bits_of(field->first | field->varying);
-    return field->size == 8 && bits > 20 && bits < 48 &&
-           ((field->first | field->varying) & 7) == 0;
 }
 
 /* The field of so many bytes at an offset; NULL: there is none. */
@@ -287,7 +318,7 @@ static void judge_field(struct wndl_mvp_field *field,
     } else if (find_equal(field, data, layout)) {
         field->waste = WNDL_MVP_EQUAL;
         field->needed = 0;
-    } else if (is_pointer(field)) {
+    } else if (field->is_pointer) {
         field->waste = WNDL_MVP_POINTER;
     } else if (field->value_count <= WNDL_MVP_VALUES && field->size > 1) {
         field->waste = WNDL_MVP_FEW;
@@ -374,7 +405,7 @@ static void sum_up(struct wndl_mvp_data *data)
         const struct wndl_mvp_field *f = &data->fields[i];
         data->loads += f->loads;
         if (f->waste == WNDL_MVP_POINTER)
-            bits += 64 - (uint64_t)__builtin_popcountll(f->varying);
+            bits += 8 * f->size - (uint64_t)__builtin_popcountll(f->varying);
     }
     if (__builtin_mul_overflow(
             data->size - data->needed, data->count, &data->saved))
@@ -395,7 +426,8 @@ static void mark_all(struct bytes *b, const struct wndl_mvp_layout *layout,
 enum wndl_status wndl_mvp_layout_find(
     struct wndl_mvp_data *data, const struct wndl_mvp_layout *layout)
 {
-    find_element(data, layout);
+    if (find_element(data, layout) != WNDL_OK)
+        return WNDL_NOMEM;
     data->needed = data->size;
     if (data->size == 0 || data->size > WNDL_MVP_LARGEST_ELEMENT)
         return WNDL_OK;
@@ -405,8 +437,6 @@ enum wndl_status wndl_mvp_layout_find(
         return WNDL_NOMEM;
     data->fields = fields;
     data->field_count = collect_fields(fields, layout, data->size);
-    if (data->field_count != 0)
-        qsort(fields, data->field_count, sizeof *fields, compare_fields);
     judge_fields(data, fields, layout);
     struct bytes bytes = {.size = data->size};
     mark_all(&bytes, layout, data);

@@ -20,6 +20,8 @@ static const struct wndl_option option_table[] = {
 
 static const struct wndl_example examples[] = {
     {"windlass mvp -- ./app", "see which loads read bits that never change"},
+    {"windlass mvp --blocks -- ./app",
+        "see which structs and arrays are larger than they need be"},
     {"windlass mvp --show mvp.4711.mvp -n 100",
         "show more of the results of that run"},
     {NULL, NULL},
@@ -81,7 +83,11 @@ const struct wndl_command wndl_cmd_mvp = {
         "data that is larger than it need be.\n\n"
         "If the sign of a value varies, bits that always equal it count as one "
         "varying bit; else they are constant. This is of loads of 1, 2, 4 and "
-        "8 bytes. Loads of vectors are counted apart.",
+        "8 bytes. Loads of vectors are counted apart.\n\n"
+        "With --blocks, it also shows the data of heap blocks by the line that "
+        "allocates them: fields with constant bits or few values, equal "
+        "fields, bytes that nothing reads or writes, and blocks that could be "
+        "one with another.",
     .options = option_table,
     .options_size = sizeof(struct wndl_mvp_options),
     .examples = examples,

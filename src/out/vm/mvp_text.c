@@ -283,6 +283,9 @@ bool wndl_mvp_text(
     }
     if (view->mvp->heaps.len != 0)
         add_heap(&text, view, max_rows);
+    else if (view->mvp->mappings.len != 0)
+        wndl_buf_text(&text, "\nNo block of the heap is known: the program is "
+                             "static, or has an allocator of its own\n");
     wndl_utf8_plain_lines(out, &text);
     wndl_buf_free(&text);
     return !out->failed;

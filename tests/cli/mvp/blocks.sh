@@ -51,6 +51,48 @@ said 'blocks?, elements of 16 bytes  allocated by main' out
 said '^  offset 4, 2 bytes.*: 16 of 16 bits constant; always 3$' out
 said '^saves 2,300 of 2,400 bytes  100 blocks of 24 bytes  allocated by pool_take' out
 
+# A static program's malloc is not replaced; a child counts for itself, and a
+# program that is killed leaves what was counted.
+gcc -static -gdwarf-4 -O1 -I"$include" -o static lists.c
+"$windlass" mvp --blocks -o static.mvp -- ./static >out 2>err
+said '^No block of the heap is known: the program is static' err
+cat >forks.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static __attribute__((noinline)) void use(int count)
+{
+    for (int i = 0; i < count; i++) {
+        volatile long *p = malloc(16);
+        p[0] = i;
+        (void)p[0];
+        free((void *)p);
+    }
+}
+int main(void)
+{
+    use(30);
+    if (fork() == 0) {
+        use(7);
+        _exit(0);
+    }
+    wait(NULL);
+    execl("/bin/sh", "sh", "-c", "kill -9 $$", (char *)NULL);
+    return 1;
+}
+END
+gcc -gdwarf-4 -O1 -o forks forks.c
+status=0
+"$windlass" mvp --blocks -q -o forks.%p.mvp -- ./forks 2>err || status=$?
+[ $status -eq 137 ] || fail "a killed program has status $status" err
+for file in forks.*.mvp; do
+    "$windlass" mvp --show "$file" | grep -E '^A part|allocated by use'
+done | sort >found
+said '^A part of the run' found
+said 'saves .*  30 blocks of 16 bytes  allocated by use' found
+said 'saves .*  7 blocks of 16 bytes  allocated by use' found
+
 # Random programs.
 for bits in 64 32; do
     python3 "$here/random_blocks.py" make 1 "$bits" >random.c

@@ -18,8 +18,8 @@ static const char sample[] = "windlass-mvp 1\n"
                              "wide 400590 0 16 62500 31251 977\n"
                              "mapping 17 /usr/lib/libc.so.6\n"
                              "site 3 7 280 40 40 0 40057e 400600\n"
-                             "read 3 40057e 0 4 7 16 56 40 1 4 0 1 5\n"
-                             "read 3 400582 0 8 7 8 8 0 1 ff 0\n"
+                             "read 3 40057e 0 4 7 16 56 40 1 4 0 0 1 5\n"
+                             "read 3 400582 0 8 7 8 8 0 1 ff 0 1\n"
                              "skim 3 400590 0 16 7 0 0 0\n"
                              "write 3 0 0 1 7 0 39 1\n"
                              "equal 3 7 32 8\n"
@@ -89,6 +89,7 @@ static void reads_lines_of_blocks(void **state)
     assert_int_equal(use->values[1], 5);
     use = wndl_vec_at(&mvp.uses, 1);
     assert_int_equal(use->value_count, 0);
+    assert_true(use->is_pointer);
     use = wndl_vec_at(&mvp.uses, 3);
     assert_int_equal(use->kind, WNDL_MVP_WRITE);
     assert_int_equal(use->high, 39);
@@ -149,12 +150,14 @@ static void refuses_lines_that_make_no_sense(void **state)
         "site 3 1 8 9 8 0 40",         /* the smallest is the largest */
         "site 3 1 8 8 8 0",            /* no frame */
         "site 3 1 8 8 8 0 40\nsite 3 1 8 8 8 0 40", /* twice */
-        "read 3 40 0 4 1 8 4 4 0 0 0",              /* ends before it starts */
-        "read 3 40 0 4 1 0 6 4 0 0 0",     /* not a multiple of the step */
-        "read 3 40 0 4 1 0 4 0 0 0 0",     /* two offsets and no step */
-        "read 3 40 0 3 1 0 0 0 0 0 0",     /* no size of a value */
-        "read 3 40 0 1 1 0 0 0 0 0 0 100", /* a value that is larger */
-        "read 3 40 0 1 1 0 0 0 0 f 0 1 2 3 4 5 6 7 8 9", /* too many */
+        "read 3 40 0 4 1 8 4 4 0 0 0 0",            /* ends before it starts */
+        "read 3 40 0 4 1 0 6 4 0 0 0 0",     /* not a multiple of the step */
+        "read 3 40 0 4 1 0 4 0 0 0 0 0",     /* two offsets and no step */
+        "read 3 40 0 3 1 0 0 0 0 0 0 0",     /* no size of a value */
+        "read 3 40 0 1 1 0 0 0 0 0 0 0 100", /* a value that is larger */
+        "read 3 40 0 1 1 0 0 0 0 f 0 0 1 2 3 4 5 6 7 8 9",
+        "read 3 40 0 8 1 0 0 0 0 0 0 2",
+        /* neither a pointer nor none */ /* too many */
         "skim 3 40 0 16 1 18446744073709551615 18446744073709551615 0",
         "equal 3 1 8 8", /* itself */
     };
