@@ -182,7 +182,8 @@ static void warn_of_module(struct wndl_fix *fix, struct wndl_fix_module *module,
     const struct wndl_fix_frame *frame)
 {
     bool perhaps = frame->text.perhaps && module->trouble.status == WNDL_IO;
-    if (module->symbols != NULL || module->complained || perhaps)
+    bool is_there = module->symbols != NULL || module->is_resting;
+    if (is_there || module->complained || perhaps)
         return;
     module->complained = true;
     fix->listener.failed(
@@ -222,7 +223,7 @@ static enum wndl_status place_frame(
         warn_of_age(fix, module);
     }
     warn_of_module(fix, module, frame);
-    if (module->symbols == NULL)
+    if (module->symbols == NULL && !module->is_resting)
         return WNDL_OK;
     enum wndl_status status =
         wndl_fix_module_rva(&fix->modules, module, &frame->text, &frame->rva);
@@ -322,8 +323,15 @@ static enum wndl_status look_up_module(struct wndl_fix *fix,
         wndl_arena_calloc(&batch->arena, rvas.len, sizeof *answers);
     struct wndl_fix_module *module =
         wndl_fix_module_at(&fix->modules, places[0].module);
-    if (answers == NULL || ask_module(fix, module, &rvas, answers) != WNDL_OK)
+    if (answers == NULL || !wndl_fix_module_wake(&fix->modules, module))
         return WNDL_NOMEM;
+    if (module->symbols == NULL)
+        return WNDL_OK;
+    if (ask_module(fix, module, &rvas, answers) != WNDL_OK)
+        return WNDL_NOMEM;
+    for (size_t i = 0; i < rvas.len && fix->modules.is_tight; i++)
+        if (!wndl_fix_keep_answer(&batch->arena, &answers[i]))
+            return WNDL_NOMEM;
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
         at += i != 0 && places[i].rva != places[i - 1].rva;
@@ -332,21 +340,40 @@ static enum wndl_status look_up_module(struct wndl_fix *fix,
     return WNDL_OK;
 }
 
-static enum wndl_status look_up(struct wndl_fix *fix,
+/* The places, sorted. If memory is out, modules rest before one is opened. */
+static enum wndl_status look_up_places(struct wndl_fix *fix,
     struct wndl_fix_batch *batch, const struct wndl_vec *places)
 {
     const struct place *all = places->data;
     enum wndl_status status = WNDL_OK;
     size_t end;
-    if (places->len != 0)
-        qsort(places->data, places->len, places->element, compare_places);
     for (size_t i = 0; i < places->len && status == WNDL_OK; i = end) {
         end = i;
         while (end < places->len && all[end].module == all[i].module)
             end++;
         status = look_up_module(fix, batch, all + i, end - i);
+        if (status != WNDL_OK && fix->modules.is_tight &&
+            wndl_fix_modules_rest(&fix->modules, NULL))
+            status = look_up_module(fix, batch, all + i, end - i);
     }
     return status;
+}
+
+/*
+ * If memory is out for the first time, it begins anew: answers that are not
+ * copied yet are lost when modules rest.
+ */
+static enum wndl_status look_up(struct wndl_fix *fix,
+    struct wndl_fix_batch *batch, const struct wndl_vec *places)
+{
+    if (places->len != 0)
+        qsort(places->data, places->len, places->element, compare_places);
+    bool was_tight = fix->modules.is_tight;
+    enum wndl_status status = look_up_places(fix, batch, places);
+    if (was_tight || (status == WNDL_OK && !fix->modules.is_tight))
+        return status;
+    (void)wndl_fix_modules_rest(&fix->modules, NULL);
+    return look_up_places(fix, batch, places);
 }
 
 enum wndl_status wndl_fix_batch_fill(

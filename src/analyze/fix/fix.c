@@ -44,18 +44,13 @@ void wndl_fix_report_lost(const struct wndl_fix *fix)
     for (uint32_t i = 1; i < fix->modules.list.len; i++) {
         const struct wndl_fix_module *module =
             wndl_fix_module_at(&fix->modules, i);
-        struct wndl_symbolizer_info info;
+        struct wndl_fix_lost lost = wndl_fix_module_lost(module);
         if (module->lack.status != WNDL_OK && !module->complained)
             fix->listener.failed(
                 fix->listener.context, module->opened, &module->lack);
-        if (module->symbols == NULL)
-            continue;
-        wndl_symbolizer_get_info(module->symbols, &info);
-        bool damaged = info.first_damage.status != WNDL_OK;
-        if (damaged || info.files_missing != 0)
-            fix->listener.lost(fix->listener.context, module->opened,
-                damaged ? info.units_damaged : info.files_missing,
-                damaged ? &info.first_damage : &info.first_missing);
+        if (lost.first.status != WNDL_OK)
+            fix->listener.lost(
+                fix->listener.context, module->opened, lost.count, &lost.first);
     }
 }
 

@@ -198,34 +198,21 @@ static const char *arch_of(const struct wndl_fix_modules *modules,
     return module->arch != NULL ? module->arch : modules->options->arch;
 }
 
-static void note_lack(
-    struct wndl_fix_module *module, const struct wndl_error *err)
-{
-    if (module->lack.status == WNDL_OK && wndl_error_is_lack(err))
-        module->lack = *err;
-}
-
-/*
- * Opens the binary, once. If it cannot be read, debug files of any build are
- * used.
- */
-static void open_object(
+static void open_object_once(
     struct wndl_fix_modules *modules, struct wndl_fix_module *module)
 {
-    if (module->object_tried)
-        return;
     module->object_tried = true;
     struct wndl_error err = {0};
     if (wndl_zip_open_path(
             module->opened, &module->file, &module->bytes, &err) != WNDL_OK) {
-        note_lack(module, &err);
+        wndl_fix_note_lack(module, &err);
         return;
     }
     const struct wndl_object_source source = {
         module->bytes, module->opened, arch_of(modules, module)};
     if (wndl_object_open_source(&source, modules->mem, &module->object, &err) !=
         WNDL_OK) {
-        note_lack(module, &err);
+        wndl_fix_note_lack(module, &err);
         module->object = NULL;
         return;
     }
@@ -238,6 +225,31 @@ static void open_object(
             end > module->base && end - module->base > module->span)
             module->span = end - module->base;
     }
+}
+
+/* Whether something was lacking that other modules gave back. */
+static bool may_retry(
+    struct wndl_fix_modules *modules, struct wndl_fix_module *module)
+{
+    if (module->lack.status == WNDL_OK ||
+        !wndl_fix_modules_rest(modules, module))
+        return false;
+    module->lack = (struct wndl_error){0};
+    return true;
+}
+
+/*
+ * Opens the binary, once. If it cannot be read, debug files of any build are
+ * used.
+ */
+static void open_object(
+    struct wndl_fix_modules *modules, struct wndl_fix_module *module)
+{
+    if (module->object_tried)
+        return;
+    open_object_once(modules, module);
+    if (module->object == NULL && may_retry(modules, module))
+        open_object_once(modules, module);
 }
 
 static bool open_at(struct wndl_fix_modules *modules,
@@ -425,12 +437,9 @@ static bool open_by_build_id(
     return open_fetched(modules, module);
 }
 
-bool wndl_fix_module_open(
+static bool open_once(
     struct wndl_fix_modules *modules, struct wndl_fix_module *module)
 {
-    if (module->tried)
-        return true;
-    module->tried = true;
     module->opened = find_file(modules, module->path);
     if (module->opened == NULL)
         return false;
@@ -448,6 +457,37 @@ bool wndl_fix_module_open(
             "several builds of it have symbol files, and there is no binary to "
             "choose by");
     return true;
+}
+
+static bool open_symbols(
+    struct wndl_fix_modules *modules, struct wndl_fix_module *module)
+{
+    bool whole = open_once(modules, module);
+    if (module->symbols == NULL)
+        wndl_fix_note_lack(module, &module->trouble);
+    return module->symbols == NULL && may_retry(modules, module)
+               ? open_once(modules, module)
+               : whole;
+}
+
+bool wndl_fix_module_open(
+    struct wndl_fix_modules *modules, struct wndl_fix_module *module)
+{
+    if (module->tried)
+        return true;
+    module->tried = true;
+    return open_symbols(modules, module);
+}
+
+bool wndl_fix_module_wake(
+    struct wndl_fix_modules *modules, struct wndl_fix_module *module)
+{
+    if (!module->is_resting)
+        return true;
+    module->is_resting = false;
+    module->is_breakpad = false;
+    return open_symbols(modules, module) &&
+           (module->symbols != NULL || !wndl_error_is_lack(&module->trouble));
 }
 
 /*
@@ -576,99 +616,4 @@ enum wndl_status wndl_fix_module_rva(struct wndl_fix_modules *modules,
         return WNDL_NOT_FOUND;
     *rva = address - start;
     return WNDL_OK;
-}
-
-/* The bytes that will be at `rva`, or none. */
-static struct wndl_bytes code_at(
-    const struct wndl_fix_module *module, uint64_t rva, size_t size)
-{
-    size_t count = wndl_object_segment_count(module->object);
-    for (size_t i = 0; i < count; i++) {
-        struct wndl_segment s = wndl_object_segment(module->object, i);
-        uint64_t offset = module->base + rva - s.addr.v;
-        if (s.executable && offset < s.file_size && size <= s.file_size &&
-            offset <= s.file_size - size)
-            return wndl_bytes_slice(
-                module->bytes, s.file_offset + offset, size);
-    }
-    return (struct wndl_bytes){0};
-}
-
-bool wndl_fix_module_is_sigreturn(
-    const struct wndl_fix_module *module, uint64_t rva)
-{
-    static const struct {
-        uint8_t size;
-        uint8_t code[9];
-    } trampolines[] = {
-        /* x86-64: mov $15, %rax; syscall */
-        {9, {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}},
-        /* i386: mov $173, %eax; int $0x80 */
-        {7, {0xb8, 0xad, 0, 0, 0, 0xcd, 0x80}},
-        /* i386: pop %eax; mov $119, %eax; int $0x80 */
-        {8, {0x58, 0xb8, 0x77, 0, 0, 0, 0xcd, 0x80}},
-    };
-    if (module->object == NULL)
-        return false;
-    for (size_t i = 0; i < sizeof trampolines / sizeof trampolines[0]; i++) {
-        struct wndl_bytes wanted = {trampolines[i].code, trampolines[i].size};
-        if (wndl_bytes_equal(code_at(module, rva, wanted.size), wanted))
-            return true;
-    }
-    return false;
-}
-
-/* The lengths of indirect calls: FF /2. */
-static bool is_x86_call_before(const uint8_t *end)
-{
-    static const uint8_t lengths[] = {2, 3, 4, 6, 7};
-    if (end[-5] == 0xe8)
-        return true;
-    for (size_t i = 0; i < sizeof lengths; i++)
-        if (end[-lengths[i]] == 0xff && (end[1 - lengths[i]] & 0x38) == 0x10)
-            return true;
-    return false;
-}
-
-/* BL, BLR, and BLRAA and the like. */
-static bool is_aarch64_call(uint32_t code)
-{
-    return (code & 0xfc000000) == 0x94000000 ||
-           (code & 0xfffffc1f) == 0xd63f0000 ||
-           (code & 0xfefff800) == 0xd63f0800;
-}
-
-/* True also where that cannot be known. */
-static bool may_return_to(const struct wndl_fix_module *module, uint64_t rva)
-{
-    enum { LONGEST = 7 };
-    if (rva < LONGEST)
-        return true;
-    struct wndl_bytes code = code_at(module, rva - LONGEST, LONGEST);
-    if (code.size != LONGEST)
-        return true;
-    struct wndl_cursor c = wndl_cursor_at(code, LONGEST - 4, false);
-    switch (wndl_object_machine(module->object)) {
-    case EM_X86_64:
-    case EM_386:
-        return is_x86_call_before(code.data + LONGEST);
-    case EM_AARCH64:
-        return is_aarch64_call(wndl_cursor_u32(&c));
-    default:
-        return true;
-    }
-}
-
-bool wndl_fix_module_is_entry(struct wndl_fix_module *module, uint64_t rva)
-{
-    struct wndl_symbol symbol;
-    wndl_svma addr = {module->base + rva};
-    struct wndl_error err = {0};
-    if (module->object == NULL || may_return_to(module, rva))
-        return false;
-    if (wndl_object_find_function(module->object, addr, &symbol, &err) ==
-        WNDL_OK)
-        return symbol.addr.v == addr.v;
-    note_lack(module, &err);
-    return false;
 }

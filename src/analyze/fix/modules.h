@@ -9,6 +9,7 @@
 #include "analyze/fix/fix.h"
 #include "base/buf.h"
 #include "base/intern.h"
+#include "base/status.h"
 #include "base/vec.h"
 #include "in/frame_text/frame_text.h"
 #include "obj/core/object.h"
@@ -18,9 +19,17 @@
 
 enum { WNDL_FIX_BUILD_ID_MAX = 64 };
 
+/* The parts of debug information that were damaged or missing. */
+struct wndl_fix_lost {
+    uint32_t count;
+    struct wndl_error first;
+};
+
 /*
  * One path in the text, or one build of it. `symbols` is open or NULL; so is
  * `object`, whose bytes are in `file`. `trouble` says why there are no symbols.
+ * A module that rests has given its memory back: `symbols` and `object` are
+ * opened again when they are needed.
  */
 struct wndl_fix_module {
     const char *path;   /* in the text, unescaped */
@@ -33,8 +42,10 @@ struct wndl_fix_module {
     bool complained;
     bool is_breakpad; /* `symbols` are a Breakpad file, which has no end */
     bool said_slow;
-    uint64_t ns;          /* time spent on it so far */
-    uint64_t ns_to_begin; /* of these, until the batch's first answer */
+    bool is_resting;
+    struct wndl_fix_lost lost; /* of symbols that were closed */
+    uint64_t ns;               /* time spent on it so far */
+    uint64_t ns_to_begin;      /* of these, until the batch's first answer */
     struct wndl_error trouble;
     struct wndl_error lack; /* the first wndl_error_is_lack() on the way */
     struct wndl_symbolizer *symbols;
@@ -56,7 +67,17 @@ struct wndl_fix_modules {
     struct wndl_vec list; /* struct wndl_fix_module * */
     const struct wndl_fix_options *options;
     const char *const *debug_dirs; /* those in the options, and that of -l */
+    /* memory or descriptors were out once: answers have to be copied */
+    bool is_tight;
 };
+
+/* Notes the first error that memory, descriptors or a disk led to. */
+static inline void wndl_fix_note_lack(
+    struct wndl_fix_module *module, const struct wndl_error *err)
+{
+    if (module->lack.status == WNDL_OK && wndl_error_is_lack(err))
+        module->lack = *err;
+}
 
 /*
  * Makes it empty. wndl_fix_modules_free must be called even after a failure.
@@ -80,11 +101,29 @@ struct wndl_fix_module *wndl_fix_module_at(
     const struct wndl_fix_modules *modules, uint32_t index);
 
 /*
- * Finds and opens its symbols, once. False when memory is out; `trouble` says
- * why a file cannot be read.
+ * Finds and opens its symbols, once. False when memory is out, although all
+ * other modules rest; `trouble` says why a file cannot be read.
  */
 bool wndl_fix_module_open(
     struct wndl_fix_modules *modules, struct wndl_fix_module *module);
+
+/* Opens the symbols again if it rests. False when memory is out. */
+bool wndl_fix_module_wake(
+    struct wndl_fix_modules *modules, struct wndl_fix_module *module);
+
+/*
+ * Lets all modules rest but `kept` (NULL: all): answers of their symbols are no
+ * longer valid. False if none had anything open.
+ */
+bool wndl_fix_modules_rest(
+    struct wndl_fix_modules *modules, const struct wndl_fix_module *kept);
+
+/* The lost parts of its debug information so far. */
+struct wndl_fix_lost wndl_fix_module_lost(const struct wndl_fix_module *module);
+
+/* Copies an answer to `arena`. False when memory is out. */
+bool wndl_fix_keep_answer(
+    struct wndl_arena *arena, struct wndl_symbols *answer);
 
 /*
  * The rva of `frame`, whatever base its address has. NOT_FOUND when it is not

@@ -247,7 +247,7 @@ enum wndl_status wndl_dw_string(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_dw_value value,
     struct wndl_bytes inline_in, struct wndl_bytes *out)
 {
-    unsigned size = unit->encoding.offset_size;
+    unsigned size = unit->str_offset_size;
     uint64_t offset;
     switch (value.kind) {
     case WNDL_DW_STRING:

@@ -287,11 +287,31 @@ static uint64_t offset_slot(
     return wndl_dw_has(die, slot) ? die->slots[slot].u : otherwise;
 }
 
+/*
+ * In a .dwo file, whose units have no base, the header of string offsets says
+ * how large they are: packages of more than 4 GB of strings have 64-bit offsets
+ * for 32-bit units (DWARF 5, 7.26).
+ */
+static unsigned size_of_string_offsets(
+    const struct wndl_dwarf *d, const struct wndl_dw_unit *unit)
+{
+    struct wndl_cursor c =
+        wndl_cursor_at(d->in.str_offsets, 0, d->in.big_endian);
+    uint32_t length = wndl_cursor_u32(&c);
+    if (c.failed || unit->encoding.version < 5)
+        return unit->encoding.offset_size;
+    return length == UINT32_MAX ? 8 : 4;
+}
+
 /* DWARF 5, 7.26 and 7.28: bases that are missing are just after the headers. */
-static void take_bases(struct wndl_dw_unit *unit, const struct wndl_dw_die *die)
+static void take_bases(const struct wndl_dwarf *d, struct wndl_dw_unit *unit,
+    const struct wndl_dw_die *die)
 {
     bool v5 = unit->encoding.version >= 5;
-    uint64_t header = unit->encoding.offset_size == 8 ? 16 : 8;
+    unit->str_offset_size = wndl_dw_has(die, WNDL_DW_STR_OFFSETS_BASE)
+                                ? unit->encoding.offset_size
+                                : size_of_string_offsets(d, unit);
+    uint64_t header = unit->str_offset_size == 8 ? 16 : 8;
     unit->has_addr_base = wndl_dw_has(die, WNDL_DW_ADDR_BASE);
     unit->addr_base = offset_slot(die, WNDL_DW_ADDR_BASE, 0);
     unit->str_offsets_base =
@@ -341,7 +361,7 @@ static enum wndl_status take_split(struct wndl_dwarf *d,
 static enum wndl_status take_root(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, const struct wndl_dw_die *die)
 {
-    take_bases(unit, die);
+    take_bases(d, unit, die);
     if (d->skeleton != NULL)
         inherit(unit, d->skeleton);
     unit->is_partial |= die->abbrev->kind == WNDL_DW_DIE_PARTIAL_UNIT;

@@ -36,6 +36,7 @@ struct wndl_dw_unit {
     uint64_t base; /* for range lists */
     uint64_t addr_base;
     uint64_t str_offsets_base;
+    unsigned str_offset_size;    /* bytes of an offset there */
     uint64_t rnglists_base;      /* before version 5: added to DW_AT_ranges */
     struct wndl_dw_split *split; /* of a skeleton, else NULL */
     /* Set at the first use: */

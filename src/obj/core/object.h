@@ -212,7 +212,8 @@ struct wndl_bytes wndl_object_loaded_bytes(
  * Untyped labels in code (kind OTHER) count where there is no typed function; a
  * name of 64 KiB or more is ignored. The first call reads and sorts .symtab,
  * and .dynsym and .gnu_debugdata if .symtab has fewer symbols than .dynsym;
- * without section headers the symbols of PT_DYNAMIC. NOT_FOUND when there is none.
+ * without section headers the symbols of PT_DYNAMIC. NOT_FOUND when there is
+ * none.
  */
 enum wndl_status wndl_object_find_function(struct wndl_object *object,
     wndl_svma addr, struct wndl_symbol *symbol,

@@ -418,6 +418,24 @@ exec 4<&-
 wait "$fixer" || { echo "fix: status $? when a file is cut short"; failed=1; }
 grep -q 'cut short' err || { echo 'fix: silent on a cut file'; failed=1; }
 
+# More modules than the address space has room for: each is opened when its turn
+# comes, and again when it is needed again. (Sanitizers need more room.)
+printf 'int one(int a) { return a + 1; }\n' >many.c
+gcc -g -shared -fPIC many.c -o many.so
+one=$(nm many.so | awk '$3 == "one" { print $1 }')
+mkdir many
+for i in $(seq 600); do
+    ln many.so "many/lib$i.so"
+    echo "#01: ???[$PWD/many/lib$i.so +0x$one]"
+done >all
+cat all all >twice
+if (ulimit -v 40000 && "$windlass" --version >out 2>&1); then
+    (ulimit -v 40000 && "$windlass" fix <twice >out 2>err) ||
+        { echo "fix: of many modules: $(head -n 3 err)"; failed=1; }
+    [ "$(grep -c '^#01: one (.*/many.c:1)$' out)" -eq 1200 ] &&
+        [ ! -s err ] || { echo 'fix: many modules lack names'; failed=1; }
+fi
+
 # Errors of its own.
 status=0
 "$windlass" fix absent >out 2>err || status=$?

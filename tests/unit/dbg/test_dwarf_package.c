@@ -24,6 +24,45 @@ static void functions_come_from_the_package(void **state)
     for_each_recipe(check_package);
 }
 
+/* The table with 64-bit offsets, as for packages of more than 4 GB. */
+static void widen_string_offsets(struct wndl_bytes from, struct wndl_buf *to)
+{
+    struct wndl_cursor c = wndl_cursor_at(from, 4, false);
+    wndl_buf_u32le(to, UINT32_MAX);
+    wndl_buf_u64le(to, 4 + 2 * (from.size - 8));
+    wndl_buf_u32le(to, wndl_cursor_u32(&c)); /* version, padding */
+    while (wndl_cursor_left(&c) != 0)
+        wndl_buf_u64le(to, wndl_cursor_u32(&c));
+}
+
+/* Compilers give units of .dwo files no base: DW_AT_use_UTF8 stands for it. */
+static void drop_base(struct wndl_bytes abbrev)
+{
+    uint8_t *base = memmem(abbrev.data, abbrev.size, "\x72\x17", 2);
+    assert_non_null(base);
+    *base = 0x53;
+}
+
+static void string_offsets_of_a_package_may_be_wider_than_others(void **state)
+{
+    (void)state;
+    struct dwarf_recipe how = {5, 8, 4, false, true};
+    struct world w;
+    struct wndl_buf wide;
+    make_world(&w, &how);
+    drop_base(w.candidates[0].abbrev);
+    wndl_buf_init(&wide, wndl_mem_libc());
+    widen_string_offsets(w.candidates[0].str_offsets, &wide);
+    w.candidates[0].str_offsets = (struct wndl_bytes){wide.data, wide.size};
+    make_package(&w);
+    struct wndl_dwarf *d = open_world(&w);
+    check_whole(d);
+    assert_int_equal(stats_of(d).files_missing, 0);
+    wndl_dwarf_close(d);
+    free_world(&w);
+    wndl_buf_free(&wide);
+}
+
 static void a_unit_that_is_not_packaged_has_a_file(void **state)
 {
     (void)state;
@@ -125,6 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_come_from_the_package),
+        cmocka_unit_test(string_offsets_of_a_package_may_be_wider_than_others),
         cmocka_unit_test(a_unit_that_is_not_packaged_has_a_file),
         cmocka_unit_test(a_package_costs_no_more_than_its_size),
         cmocka_unit_test(damaged_indexes_are_told_of),
