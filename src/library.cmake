@@ -15,7 +15,7 @@ set_target_properties(windlass_shared PROPERTIES
 target_link_options(windlass_shared PRIVATE -Wl,-z,now
   -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/windlass.map)
 target_link_libraries(windlass_shared PRIVATE ZLIB::ZLIB
-  LibLZMA::LibLZMA ${WINDLASS_ZSTD} ${WINDLASS_LIBDEFLATE} iberty)
+  LibLZMA::LibLZMA ${WINDLASS_ZSTD} ${WINDLASS_LIBDEFLATE} ${WINDLASS_LIBIBERTY})
 
 add_library(windlass_static STATIC ${objects})
 set_target_properties(windlass_static PROPERTIES
@@ -27,9 +27,9 @@ file(RELATIVE_PATH pc_to_prefix
 configure_file(windlass.pc.in windlass.pc @ONLY)
 
 install(TARGETS windlass_shared windlass_static
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/windlass
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/windlass.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)

@@ -27,7 +27,7 @@ static struct headers headers_by_kernel(void)
     return (struct headers){getauxval(AT_PHDR), getauxval(AT_PHNUM)};
 }
 
-/* Those of an image whose ELF header is where it was linked for 0. */
+/* The headers of an image whose ELF header is where it was linked for 0. */
 static bool read_elf_header(
     struct wndl_own_memory *memory, uint64_t at, struct headers *headers)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loader_list: finds the loaded module that covers an address of this process in
- * ld.so's list of modules, for a glibc before 2.35, which has no
+ * loader_list: finds the loaded module that covers an address of this process
+ * in ld.so's list of modules, for a glibc before 2.35, which has no
  * _dl_find_object. Signal-safe: no lock, no allocation; a system call for each
- * page of the list (os/own_memory.h), so that a list that another thread changes
- * meanwhile is at worst not understood.
+ * page of the list (os/own_memory.h), so that a list that another thread
+ * changes meanwhile is at worst not understood.
  */
 #ifndef WNDL_OS_LOADER_LIST_H
 #define WNDL_OS_LOADER_LIST_H

@@ -13,12 +13,15 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-/* The kernel's numbers, which headers of libc have only from 2.32 on. */
+/* The kernel's numbers, which older headers of libc lack. */
 #ifndef SYS_close_range
 #define SYS_close_range __NR_close_range
 #endif
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 __NR_epoll_pwait2
+#endif
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv __NR_futex_waitv
 #endif
 
 /* wndl_raw6 takes four arguments in `a`. Addresses are passed as longs. */

@@ -32,7 +32,7 @@ static void add_sources(struct wndl_view_writer *w)
     }
 }
 
-/* Of two recordings' code of a function the later one's is shown. */
+/* Where two recordings have a function, the page shows the later one's code. */
 static void add_codes(struct wndl_view_writer *w)
 {
     wndl_vec_init(&w->codes, &w->arena, sizeof(struct wndl_view_code_ids));

@@ -73,6 +73,10 @@ WNDL_RT_HOOK int fexecve(
     return came_back(paused, result);
 }
 
+/* Headers of libc have it from 2.34 on. */
+extern int execveat(int fd, const char *path, char *const arguments[],
+    char *const variables[], int flags);
+
 WNDL_RT_HOOK int execveat(int fd, const char *path, char *const arguments[],
     char *const environment[], int flags)
 {
