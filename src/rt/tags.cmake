@@ -2,6 +2,8 @@
 # loaded.
 add_library(windlass-tags SHARED
   ${CMAKE_SOURCE_DIR}/src/os/dlfind.c
+  ${CMAKE_SOURCE_DIR}/src/os/loader_list.c
+  ${CMAKE_SOURCE_DIR}/src/os/own_memory.c
   tags/core/current.c
   tags/core/names.c
   tags/amounts.c
