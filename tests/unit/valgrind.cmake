@@ -14,6 +14,17 @@ endif()
 set(helgrind_atomics
   -include ${CMAKE_SOURCE_DIR}/tests/lib/helgrind_atomics.h)
 
+# wndl_memcheck_test(test_rt_modules): a unit test of one thread, once more.
+function(wndl_memcheck_test name)
+  if(NOT wndl_runs_valgrind)
+    return()
+  endif()
+  string(REGEX REPLACE "^test_" "" subject ${name})
+  add_test(NAME memcheck.${subject} COMMAND ${VALGRIND} -q
+    --error-exitcode=9 --leak-check=full $<TARGET_FILE:${name}>)
+  set_tests_properties(memcheck.${subject} PROPERTIES LABELS valgrind)
+endfunction()
+
 # wndl_valgrind_test(test_ring LAYERS rec SOURCES rec/ring.c ...): SOURCES,
 # below src, and ROOMS of the runtime are what Helgrind sees into.
 function(wndl_valgrind_test name)
@@ -34,11 +45,9 @@ function(wndl_valgrind_test name)
     target_link_libraries(${seen} PRIVATE wndl_${layer})
   endforeach()
   target_link_libraries(${seen} PRIVATE wndl_testlib cmocka Threads::Threads)
+  wndl_memcheck_test(${name})
   string(REGEX REPLACE "^test_" "" subject ${name})
-  add_test(NAME memcheck.${subject} COMMAND ${VALGRIND} -q
-    --error-exitcode=9 --leak-check=full $<TARGET_FILE:${name}>)
   add_test(NAME helgrind.${subject} COMMAND ${VALGRIND} -q --tool=helgrind
     --error-exitcode=9 $<TARGET_FILE:${seen}>)
-  set_tests_properties(memcheck.${subject} helgrind.${subject} PROPERTIES
-    LABELS valgrind)
+  set_tests_properties(helgrind.${subject} PROPERTIES LABELS valgrind)
 endfunction()
