@@ -21,9 +21,10 @@ struct finder {
     const struct wndl_mvp *mvp;
     const struct wndl_vm_places *places;
     struct wndl_callgraph *g;
-    struct wndl_vec groups;               /* struct group */
-    uint32_t *group_of;                   /* by index of heap */
-    const struct wndl_mvp_use **uses;     /* by group */
+    struct wndl_vec groups;           /* struct group */
+    uint32_t *group_of;               /* by index of heap */
+    uint8_t *up;                      /* by index of heap: frames of wrappers */
+    const struct wndl_mvp_use **uses; /* by group */
     const struct wndl_mvp_equal **equals; /* by group */
 };
 
@@ -50,13 +51,18 @@ static void join(struct group *group, const struct wndl_mvp_heap *heap)
     data->bytes += heap->bytes;
 }
 
+static uint32_t place_of(
+    const struct finder *f, const struct wndl_mvp_heap *heap, uint32_t up)
+{
+    return wndl_vm_site_place(f->places, f->g,
+        (struct wndl_vm_stack_ips){heap->ips, heap->ip_count}, up);
+}
+
 static bool find_group(struct finder *f, struct wndl_map *index, size_t i)
 {
     const struct wndl_mvp_heap *heap = wndl_vec_at(&f->mvp->heaps, i);
     uint32_t text;
-    if (!wndl_vm_site_text(f->g,
-            wndl_vm_site_place(f->places, f->g, heap->ips, heap->ip_count),
-            &text))
+    if (!wndl_vm_site_text(f->g, place_of(f, heap, f->up[i]), &text))
         return false;
     uint64_t *number = wndl_map_put(index, text);
     if (number == NULL)
@@ -78,15 +84,111 @@ static bool find_group(struct finder *f, struct wndl_map *index, size_t i)
 static bool find_groups(struct finder *f)
 {
     struct wndl_map index;
-    const size_t count = f->mvp->heaps.len;
     wndl_map_init(&index, &f->g->arena);
     wndl_vec_init(&f->groups, &f->g->arena, sizeof(struct group));
-    f->group_of =
-        wndl_arena_alloc(&f->g->arena, (count + 1) * sizeof *f->group_of);
-    bool whole = f->group_of != NULL;
-    for (size_t i = 0; i < count && whole; i++)
+    bool whole = true;
+    for (size_t i = 0; i < f->mvp->heaps.len && whole; i++)
         whole = find_group(f, &index, i);
     return whole;
+}
+
+/* ---- wrappers of malloc that have no known name */
+
+/* The most frames that such wrappers have. */
+enum { MOST_UP = 6 };
+
+/* Blocks of a group that were allocated through one place outside it. */
+struct part {
+    uint32_t group;
+    uint64_t size; /* of each; 0: they differ */
+    uint64_t blocks;
+};
+
+static bool add_to_part(struct wndl_map *index, struct wndl_vec *parts,
+    uint64_t key, const struct part *more)
+{
+    uint64_t *number = wndl_map_put(index, key);
+    if (number == NULL)
+        return false;
+    if (*number != 0) {
+        struct part *part = wndl_vec_at(parts, *number - 1);
+        part->blocks += more->blocks;
+        part->size = part->size == more->size ? part->size : 0;
+        return true;
+    }
+    struct part *part = wndl_vec_push(parts);
+    if (part == NULL)
+        return false;
+    *part = *more;
+    *number = parts->len;
+    return true;
+}
+
+/* Splits groups whose blocks have several sizes by the places `up` frames
+ * outside. */
+static bool find_parts(
+    const struct finder *f, uint32_t up, struct wndl_vec *parts)
+{
+    struct wndl_map index;
+    wndl_map_init(&index, &f->g->arena);
+    wndl_vec_init(parts, &f->g->arena, sizeof(struct part));
+    for (size_t i = 0; i < f->mvp->heaps.len; i++) {
+        const struct wndl_mvp_heap *heap = wndl_vec_at(&f->mvp->heaps, i);
+        const struct part part = {f->group_of[i],
+            heap->smallest == heap->largest ? heap->largest : 0, heap->blocks};
+        if (f->up[i] != 0 || group_at(f, part.group)->data.size != 0)
+            continue;
+        const uint64_t key = (uint64_t)part.group << 32 | place_of(f, heap, up);
+        if (!add_to_part(&index, parts, key, &part))
+            return false;
+    }
+    return true;
+}
+
+/* How many places a group's blocks were allocated through. */
+struct callers {
+    uint64_t all, of_one_size;
+};
+
+/* Where most of the callers ask for one size each, the line is a wrapper's. (A
+ * caller of one block says nothing.) */
+static bool is_wrapper(const struct callers *c)
+{
+    return c->all >= 3 && 2 * c->of_one_size >= c->all;
+}
+
+static bool rise(struct finder *f, uint32_t up)
+{
+    struct wndl_vec parts;
+    struct callers *callers =
+        wndl_arena_alloc(&f->g->arena, (f->groups.len + 1) * sizeof *callers);
+    if (callers == NULL || !find_parts(f, up, &parts))
+        return false;
+    for (size_t i = 0; i < parts.len; i++) {
+        const struct part *part = wndl_vec_at(&parts, i);
+        callers[part->group].all += part->blocks > 1;
+        callers[part->group].of_one_size += part->blocks > 1 && part->size != 0;
+    }
+    for (size_t i = 0; i < f->mvp->heaps.len; i++)
+        if (f->up[i] == 0 && group_at(f, f->group_of[i])->data.size == 0 &&
+            is_wrapper(&callers[f->group_of[i]]))
+            f->up[i] = (uint8_t)up;
+    return true;
+}
+
+/* Groups by lines that are in no wrapper. */
+static bool find_lines(struct finder *f)
+{
+    const size_t count = f->mvp->heaps.len;
+    f->group_of =
+        wndl_arena_alloc(&f->g->arena, (count + 1) * sizeof *f->group_of);
+    f->up = wndl_arena_alloc(&f->g->arena, count + 1);
+    if (f->group_of == NULL || f->up == NULL || !find_groups(f))
+        return false;
+    for (uint32_t up = 1; up <= MOST_UP; up++)
+        if (!rise(f, up))
+            return false;
+    return find_groups(f);
 }
 
 /* The group of a heap by its number; NULL: there is no such heap. */
@@ -300,7 +402,7 @@ enum wndl_status wndl_mvp_data_find(struct wndl_mvp_found *found,
     struct wndl_callgraph *g)
 {
     struct finder f = {.found = found, .mvp = mvp, .places = places, .g = g};
-    if (!find_groups(&f) || !sort_all(&f))
+    if (!find_lines(&f) || !sort_all(&f))
         return WNDL_NOMEM;
     enum wndl_status status = find_data(&f);
     if (status == WNDL_OK)

@@ -49,15 +49,17 @@ static bool is_allocator(const struct wndl_callgraph *g, uint32_t place)
 }
 
 uint32_t wndl_vm_site_place(const struct wndl_vm_places *places,
-    const struct wndl_callgraph *g, const uint64_t *ips, uint32_t ip_count)
+    const struct wndl_callgraph *g, struct wndl_vm_stack_ips stack, uint32_t up)
 {
     uint32_t place = 0;
-    for (uint32_t i = 0; i < ip_count; i++) {
-        const struct wndl_vm_place *at = wndl_vm_place_at(places, ips[i]);
+    bool is_found = false;
+    for (uint32_t i = 0; i < stack.count; i++) {
+        const struct wndl_vm_place *at = wndl_vm_place_at(places, stack.ips[i]);
         for (uint32_t j = at->count; j-- > 0;) {
             place =
                 *(const uint32_t *)wndl_vec_at(&places->places, at->first + j);
-            if (!is_allocator(g, place))
+            is_found = is_found || !is_allocator(g, place);
+            if (is_found && up-- == 0)
                 return place;
         }
     }
@@ -116,7 +118,8 @@ enum wndl_status wndl_vm_sites_find(struct wndl_vec *sites,
         if (row->kind != WNDL_VM_SITE || row->memory != memory)
             continue;
         if (!wndl_vm_site_text(g,
-                wndl_vm_site_place(places, g, row->ips, row->ip_count),
+                wndl_vm_site_place(places, g,
+                    (struct wndl_vm_stack_ips){row->ips, row->ip_count}, 0),
                 &text) ||
             !add_row(sites, &index, g, text, row))
             return WNDL_NOMEM;

@@ -14,9 +14,17 @@ enum wndl_status wndl_vm_sites_find(struct wndl_vec *sites,
     const struct wndl_vm_places *places, struct wndl_callgraph *g,
     const struct wndl_vm *vm, uint32_t memory) WNDL_MUST_USE;
 
-/* The place of the site of an allocation whose call stack is `ips`. */
+/* A call stack that allocates, innermost first. */
+struct wndl_vm_stack_ips {
+    const uint64_t *ips;
+    uint32_t count;
+};
+
+/* The place of the site of an allocation, or the one `up` frames outside it;
+ * the outermost place if there are not so many. */
 uint32_t wndl_vm_site_place(const struct wndl_vm_places *places,
-    const struct wndl_callgraph *g, const uint64_t *ips, uint32_t ip_count);
+    const struct wndl_callgraph *g, struct wndl_vm_stack_ips stack,
+    uint32_t up);
 
 /* The id of "function (file:line)" for a place. False when memory is out. */
 bool wndl_vm_site_text(struct wndl_callgraph *g, uint32_t place, uint32_t *id);

@@ -93,6 +93,33 @@ said '^A part of the run' found
 said 'saves .*  30 blocks of 16 bytes  allocated by use' found
 said 'saves .*  7 blocks of 16 bytes  allocated by use' found
 
+# A wrapper of malloc is known by its callers, which ask for one size each.
+cat >wraps.c <<'END'
+#include <stdlib.h>
+static __attribute__((noinline)) void *get(size_t size)
+{
+    void *volatile p = malloc(size);
+    return p;
+}
+static __attribute__((noinline)) void *get_small(void) { return get(24); }
+static __attribute__((noinline)) void *get_middle(void) { return get(40); }
+static __attribute__((noinline)) void *get_large(int n) { return get(n + 90); }
+static __attribute__((noinline)) void *get_huge(void) { return get(1000); }
+int main(void)
+{
+    for (int i = 0; i < 20; i++)
+        *(void *volatile *)get_small() = *(void *volatile *)get_middle() =
+            *(void *volatile *)get_large(i) = get_huge();
+    return 0;
+}
+END
+gcc -gdwarf-4 -O1 -fno-optimize-sibling-calls -o wraps wraps.c
+"$windlass" mvp --blocks -q -o wraps.mvp -- ./wraps
+"$windlass" mvp --show wraps.mvp >out
+for kind in small middle large huge; do
+    said "  20 blocks.*  allocated by get_$kind " out
+done
+
 # Random programs.
 for bits in 64 32; do
     python3 "$here/random_blocks.py" make 1 "$bits" >random.c
