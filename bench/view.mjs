@@ -9,12 +9,23 @@ const [modules, executablePath, file] = process.argv.slice(2);
 const {chromium} = createRequire(path.resolve(modules, 'x'))('playwright-core');
 const browser = await chromium.launch({executablePath, args: ['--no-sandbox']});
 const page = await browser.newPage({viewport: {width: 1280, height: 720}});
+page.setDefaultTimeout(300000);
+const metrics = await page.context().newCDPSession(page);
+await metrics.send('Performance.enable', {timeDomain: 'threadTicks'});
+
+// ms of the CPU that the page's thread has used.
+async function used() {
+  const all = (await metrics.send('Performance.getMetrics')).metrics;
+  return 1000 * all.find(({name}) => name === 'TaskDuration').value;
+}
+
 await page.goto(pathToFileURL(path.resolve(file)).href);
 await page.waitForFunction(() =>
   performance.getEntriesByName('windlass-flame').length);
 const opened = await page.evaluate(() =>
   performance.getEntriesByName('windlass-flame')[0].startTime);
-console.log(`opened ${opened.toFixed(0)} ms`);
+const toOpen = await used();
+console.log(`opened ${opened.toFixed(0)} ms, CPU ${toOpen.toFixed(0)} ms`);
 
 // The longest time between two frames while `act` runs.
 async function longest(name, act) {
@@ -29,13 +40,15 @@ async function longest(name, act) {
     };
     requestAnimationFrame(frame);
   });
+  const before = await used();
   await act();
   const most = await page.evaluate(() => new Promise((done) =>
     requestAnimationFrame(() => requestAnimationFrame(() => {
       watch.on = false;
       done(watch.most);
     }))));
-  console.log(`${name} ${most.toFixed(0)} ms`);
+  const cpu = await used() - before;
+  console.log(`${name} ${most.toFixed(0)} ms, CPU ${cpu.toFixed(0)} ms`);
 }
 
 const box = await page.locator('#flame').boundingBox();

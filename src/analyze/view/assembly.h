@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_assembly: the instructions of the functions that cost most, for a page. */
+/* view_assembly: instructions of the functions that cost most, for a page. */
 #ifndef WNDL_ANALYZE_VIEW_ASSEMBLY_H
 #define WNDL_ANALYZE_VIEW_ASSEMBLY_H
 
