@@ -10,7 +10,7 @@
  * `node_of` has the node of each other. Up to `roots_end` are those that roots
  * lead to. By number: `parent` in the search's tree, `semi` the semidominator,
  * `label` and `ancestor` of compressed paths. Some arrays have a second use,
- * before or after the one that their name tells.
+ * before or after the one that they are named for.
  */
 struct search {
     const struct wndl_heap_graph *g;

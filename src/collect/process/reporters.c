@@ -35,7 +35,7 @@ struct answer {
     size_t kept;
 };
 
-/* Of all the text, who did not run is needed. */
+/* The reporters that did not run, from the whole answer. */
 static void find_missed(
     struct answer *a, size_t size, char missed[WNDL_REPORTER_NAME])
 {
