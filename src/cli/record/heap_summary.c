@@ -72,7 +72,7 @@ static void say_missed(const struct wndl_collector_heap_totals *t)
 static void say_reporter(const struct wndl_collector_heap_totals *t)
 {
     static const char *const texts[] = {
-        [WNDL_REPORTER_HANGS] = "did not return within 10 s",
+        [WNDL_REPORTER_HANGS] = "did not return within 30 s",
         [WNDL_REPORTER_ENDED] = "was running when the process ended",
         [WNDL_REPORTER_MISSED] = "did not run: the program did not poll",
         [WNDL_REPORTER_OTHER] = "failed",

@@ -9,7 +9,7 @@
 _Static_assert((int)WNDL_REPORTER_NAME == (int)WNDL_HEAP_REPORTER,
     "a name has the same room everywhere");
 
-#define PATIENCE_NS UINT64_C(10000000000)
+#define PATIENCE_NS UINT64_C(30000000000)
 
 static bool is_dark(const struct wndl_collector_heap *heap)
 {
