@@ -35,11 +35,7 @@ struct answer {
     size_t kept;
 };
 
-<<<<<<< ours
 /* The reporters that did not run, from the whole answer. */
-=======
-/* The name of a reporter that did not run is all that is needed. */
->>>>>>> theirs
 static void find_missed(
     struct answer *a, size_t size, char missed[WNDL_REPORTER_NAME])
 {

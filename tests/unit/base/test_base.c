@@ -344,8 +344,8 @@ static void assert_json(struct wndl_bytes s, const char *expected)
     wndl_buf_free(&buf);
 }
 
-/* A character that there is not fails as more than 2 GiB of text do, and does not
- * take seconds. */
+/* A character that there is not fails as more than 2 GiB of text do, and does
+ * not take seconds. */
 static void text_that_cannot_be_printed_is_a_failure(void **state)
 {
     (void)state;

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* The text, how much of it a piece has, and the last piece, in memory of its own
- * that is gone with the next one. */
+/* The text, how much of it a piece has, and the last piece, in memory of its
+ * own that is gone with the next one. */
 struct source {
     struct wndl_bytes left;
     size_t piece;
