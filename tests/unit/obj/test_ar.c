@@ -153,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_archive),
+        cmocka_unit_test(test_listed_once),
         cmocka_unit_test(test_truncated_archive),
         cmocka_unit_test(test_not_an_archive),
     };

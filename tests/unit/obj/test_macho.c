@@ -561,7 +561,6 @@ int main(void)
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_fat),
         cmocka_unit_test(test_endless_exports),
-        cmocka_unit_test(test_listed_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
