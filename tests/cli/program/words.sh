@@ -57,7 +57,7 @@ says 2 "-g: every sample has its whole stack" record -g ls
 says 2 "--call-graph: every sample" record --call-graph dwarf ls
 says 2 "--pid: windlass cannot record the heap of a process that runs" heap --pid 1
 says 2 "-i: did you mean 'windlass report FILE'?" report -i perf.data
-says 2 "--by takes one of fn|line|module|thread|file|address, not 'lines'; did you mean 'line'?" \
+says 2 "--by takes one of fn|line|module|thread|file|address|tag, not 'lines'; did you mean 'line'?" \
     report --by lines zebra
 
 # Help and version.
