@@ -63,7 +63,8 @@ flags="-std=gnu17 -D_GNU_SOURCE -Iinclude -Isrc -funwind-tables $options"
 # shellcheck disable=SC2086 # several words
 $gcc $flags -O1 -fPIC -Wall -Wextra -Werror -shared -Wl,-z,defs \
     -o "$work/libunwinder.so" src/base/bytes.c src/base/status.c \
-    src/os/dlfind.c src/os/line.c src/os/maps.c src/os/own_memory.c \
+    src/os/dlfind.c src/os/line.c src/os/loader_list.c src/os/maps.c \
+    src/os/own_memory.c \
     src/cfi/*.c src/unwind/*/*.c
 
 # build NAME OPTIONS...
