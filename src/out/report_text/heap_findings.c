@@ -157,8 +157,7 @@ static void wrong_row(const struct findings *f, const struct wndl_finding *row)
         [WNDL_WRONG_MEASURE_INTERIOR] = "into the middle of blocks",
         [WNDL_WRONG_MEASURE_NO_BLOCK] = "into no block",
         [WNDL_WRONG_MEASURE_FREED] = "to blocks that were freed before",
-        [WNDL_WRONG_MEASURE_UNSEARCHED] = "into the middle of blocks or into "
-                                          "none",
+        [WNDL_WRONG_MEASURE_UNSEARCHED] = "into blocks, or into none",
     };
     wndl_text_count(f->out, positive(row->figures.blocks),
         row->wrong < WNDL_WRONG_MEASURE_INTERIOR ? "free" : "pointer");

@@ -6,11 +6,11 @@
 #include <pthread.h>
 #include <signal.h>
 
-extern int wndl_can_build_runtime(pthread_t *thread);
+extern int wndl_can_build_runtime(pthread_t *thread, void *(*run)(void *));
 
-int wndl_can_build_runtime(pthread_t *thread)
+int wndl_can_build_runtime(pthread_t *thread, void *(*run)(void *))
 {
     struct sigaction action;
-    return pthread_create(thread, NULL, NULL, NULL) +
+    return pthread_create(thread, NULL, run, NULL) +
            sigaction(SIGTRAP, NULL, &action);
 }
