@@ -73,7 +73,7 @@ has '^  0x[0-9a-f]* + 0  `cache` of holders$'
     fail "not the ten buckets: $(cat report)"
 
 # ---- the same worked out from the format alone, a block left out at a time
-python3 "$sources/../../oracle/holders_vs_python.py" "$windlass" r.wndl 30 ||
+python3 "$sources/../../oracle/holders_vs_python.py" "$windlass" r.wndl 15 ||
     fail "Python finds others"
 
 # ---- in the middle of a run, of a program that frees all before it ends
