@@ -112,9 +112,10 @@ END
 cc -g -O1 -o tidy tidy.c || fail "the tidy program"
 "$windlass" heap -q --scan --snapshot-every 0.2 -o tidy.wndl -- ./tidy &
 tidy=$!
-# A snapshot's scan is there with the next drain.
+# A snapshot's scan is there with the next drain; the first may be too early.
 is_scanned() {
-    "$windlass" report --who-holds main tidy.wndl 2>errors >plain
+    "$windlass" report --who-holds main tidy.wndl 2>errors >plain &&
+        grep -q ' 5,000  main (tidy.c' plain
 }
 until_true "a scan while it runs" is_scanned
 : >seen

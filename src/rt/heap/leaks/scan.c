@@ -285,7 +285,8 @@ void wndl_rt_heap_scan(struct wndl_rt_areas *areas,
         .areas = areas,
         .copied = copied,
         .next = begin,
-        .end = (uint8_t *)head + WNDL_HEAP_SCAN_MOST,
+        /* On 32-bit machines there is no scan, and no such address. */
+        .end = (uint8_t *)((uintptr_t)head + (uintptr_t)WNDL_HEAP_SCAN_MOST),
     };
     const uint32_t blocks = number_blocks(&s);
     if (blocks == UINT32_MAX)
