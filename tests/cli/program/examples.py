@@ -57,7 +57,7 @@ def make_files():
     for command in (
             "cc -g -O1 -o app app.c", "cc -g -shared -fPIC -o libx.so app.c",
             "windlass record -q -r 5000 -o cpu.wndl -- ./app",
-            "windlass heap -q --scan -o heap.wndl -- ./app",
+            "windlass heap -q --scan --mode dark-matter -o heap.wndl -- ./app",
             "windlass export -f dmd -o dmd.json heap.wndl",
             "windlass unwind-table build -o app.wut ./app"):
         done = run(command)
