@@ -137,9 +137,11 @@ has '^No block that is left was allocated at a place with `nowhere_at_all`\.$'
     fail "of no scan"
 grep -q "was not scanned: 'windlass heap --scan' does$" errors ||
     fail "$(cat errors)"
-(
-    ulimit -v 600000
-    "$windlass" heap -q --scan -o small.wndl -- ./holders
-) >out || fail "in a small address space"
-! "$windlass" report --retained small.wndl >out 2>errors || fail "of no room"
-grep -q 'could not be scanned' errors || fail "$(cat errors)"
+# A windlass with a sanitizer does not start there.
+if (ulimit -v 600000 && "$windlass" --version >out 2>&1); then
+    (ulimit -v 600000 && "$windlass" heap -q --scan -o small.wndl -- ./holders) \
+        >out || fail "in a small address space"
+    ! "$windlass" report --retained small.wndl >out 2>errors ||
+        fail "of no room"
+    grep -q 'could not be scanned' errors || fail "$(cat errors)"
+fi
