@@ -5,6 +5,14 @@
 need "$fixtures/narrow"
 "$fixtures/narrow" 0 || skip "no 32-bit libc"
 
+# The vDSO of 32-bit programs has no CFI but for its system calls: a walk from the
+# first instructions of clock_gettime() there comes to the root by a guess. That
+# is one sample in some thousand.
+stacks_are_known() {
+    rooted_above 99.9
+    complete_above 99.5
+}
+
 # Of each of its functions the report knows name, share and line.
 names_are_known() {
     "$windlass" report r.wndl --no-pager --tree >report
@@ -22,7 +30,7 @@ for engine in $(engines); do
     for variant in narrow narrow_fp; do
         record 0 --engine "$engine" -- "$fixtures/$variant" 250
         sampled 800 "$engine" '$7 ~ /^narrow/'
-        complete_above 99.9
+        stacks_are_known
         names_are_known "$engine $variant"
     done
 done
@@ -40,7 +48,7 @@ END
 sort want >sorted_want
 sort output >sorted
 cmp -s sorted sorted_want || fail "other output: $(cat output)"
-complete_above 99.9
+stacks_are_known
 for image in narrow burn burn_32; do
     grep -q "/$image\$" dump || fail "$image is not in the recording"
 done
