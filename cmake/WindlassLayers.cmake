@@ -50,10 +50,11 @@ add_custom_target(fuzz_targets)
 # An argument that names a target stands for the target's file. NEEDS names
 # targets without which there is no such test. LIVE is a test that watches
 # programs as they run: it has the machine for itself, because a busy machine
-# is another machine to it. Tests
-# with the same LOCK take turns.
+# is another machine to it. LONG is one that takes half a minute or more: it
+# begins before others, so that none of them is left to one core at the end.
+# Tests with the same LOCK take turns.
 function(wndl_cli_test)
-  cmake_parse_arguments(CLI "LIVE" "NAME;SCRIPT;TIMEOUT;LOCK" "ARGS;NEEDS"
+  cmake_parse_arguments(CLI "LIVE;LONG" "NAME;SCRIPT;TIMEOUT;LOCK" "ARGS;NEEDS"
     ${ARGN})
   foreach(needed ${CLI_NEEDS})
     if(NOT TARGET ${needed})
@@ -73,6 +74,9 @@ function(wndl_cli_test)
   set_tests_properties(${test} PROPERTIES SKIP_RETURN_CODE 77)
   if(CLI_LIVE)
     set_tests_properties(${test} PROPERTIES LABELS live RUN_SERIAL ON)
+  endif()
+  if(CLI_LONG)
+    set_tests_properties(${test} PROPERTIES COST 100)
   endif()
   if(CLI_TIMEOUT)
     set_tests_properties(${test} PROPERTIES TIMEOUT ${CLI_TIMEOUT})
