@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_code_flow: any bytes as code of x86-64, of which rules are made. Byte 0
- * is the number of entries; as many 16-bit offsets of entries follow, those
- * with the highest bit are only named; then the code, which is also the memory
- * of its tables.
+ * fuzz_code_flow: any bytes as code of x86-64 or i386, of which rules are made.
+ * Byte 0 is the number of entries, and i386 if its highest bit is set; as many
+ * 16-bit offsets of entries follow, those with the highest bit are only named;
+ * then the code, which is also the memory of its tables.
  */
 #include "cfi_import/code/flow.h"
 
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { CODE = 0x1000, NAMED = 0x8000 };
+enum { CODE = 0x1000, NAMED = 0x8000, I386 = 0x80 };
 
 static void require(bool holds)
 {
@@ -39,7 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct wndl_cursor c =
         wndl_cursor_at((struct wndl_bytes){data, size}, 0, false);
-    const unsigned entries = wndl_cursor_u8(&c);
+    const unsigned first = wndl_cursor_u8(&c);
+    const unsigned entries = first & (I386 - 1);
     struct wndl_cursor list = wndl_cursor_sub(&c, 2 * (uint64_t)entries);
     struct wndl_arena arena;
     struct wndl_code_flow flow;
@@ -48,6 +49,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     text.code = (struct wndl_code_part){CODE, {c.next, wndl_cursor_left(&c)}};
     text.parts = &text.code;
+    if ((first & I386) != 0) {
+        text.mode = WNDL_INSN_32;
+        text.got = CODE + wndl_cursor_left(&c) / 2;
+        text.is_fixed = true;
+    }
     wndl_arena_init(&arena, wndl_mem_libc());
     require(wndl_code_flow_init(&flow, &text, &arena));
     while (wndl_cursor_left(&list) != 0) {

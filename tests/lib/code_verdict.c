@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "code_verdict.h"
 
-enum { OP_DEREF = 0x06, OP_BREG0 = 0x70, DWARF_RA = 16 };
+enum { OP_DEREF = 0x06, OP_BREG0 = 0x70 };
 
-/* psABI, figure 3.36: the numbers in DWARF, and back. */
-static const uint8_t dwarf_of[WNDL_INSN_REGS + 1] = {
-    0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15, DWARF_RA};
-static const uint8_t encoded_of[WNDL_INSN_REGS] = {
-    0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
+static const struct wndl_code_machine *machine_of(
+    const struct wndl_code_state *s)
+{
+    return wndl_code_machine_of((enum wndl_insn_mode)s->mode);
+}
+
+/* The value of a register by its number in DWARF. */
+static struct wndl_code_value value_in(
+    const struct wndl_code_state *s, unsigned dwarf)
+{
+    const struct wndl_code_machine *machine = machine_of(s);
+    for (unsigned reg = 0; reg < machine->regs; reg++) {
+        if (machine->dwarf[reg] == dwarf)
+            return s->regs[reg];
+    }
+    return (struct wndl_code_value){0};
+}
 
 static struct wndl_code_value word_at(
     const struct wndl_code_state *s, struct wndl_code_value at)
@@ -37,7 +49,7 @@ static struct wndl_code_value value_of(
     const unsigned op = wndl_cursor_u8(&c);
     if (op < OP_BREG0 || op >= OP_BREG0 + WNDL_INSN_REGS)
         return (struct wndl_code_value){0};
-    struct wndl_code_value v = s->regs[encoded_of[op - OP_BREG0]];
+    struct wndl_code_value v = value_in(s, op - OP_BREG0);
     v.offset += (int32_t)wndl_cursor_sleb(&c);
     while (wndl_cursor_left(&c) != 0) {
         const uint8_t next = wndl_cursor_u8(&c);
@@ -57,7 +69,7 @@ static enum wndl_code_verdict judge_cfa(
     const struct wndl_code_value wanted = {WNDL_CODE_CFA, 0};
     struct wndl_code_value found = {0};
     if (cfa->kind == WNDL_RULE_REGISTER && cfa->reg < WNDL_INSN_REGS) {
-        found = s->regs[encoded_of[cfa->reg]];
+        found = value_in(s, cfa->reg);
         found.offset += (int32_t)cfa->offset;
     } else if (cfa->kind == WNDL_RULE_VAL_EXPR) {
         found = value_of(s, cfa);
@@ -70,7 +82,10 @@ static enum wndl_code_verdict judge_cfa(
 static enum wndl_code_verdict judge_register(const struct wndl_code_state *s,
     const struct wndl_cfi_row *row, unsigned reg)
 {
-    const struct wndl_cfi_rule *rule = &row->regs[dwarf_of[reg]];
+    const struct wndl_code_machine *machine = machine_of(s);
+    const struct wndl_cfi_rule *rule =
+        &row->regs[reg == WNDL_CODE_RA ? machine->dwarf_ra
+                                       : machine->dwarf[reg]];
     const struct wndl_code_value wanted = {WNDL_CODE_ENTRY + reg, 0};
     struct wndl_code_value place = {WNDL_CODE_CFA, (int32_t)rule->offset};
     switch ((enum wndl_cfi_rule_kind)rule->kind) {
@@ -84,7 +99,7 @@ static enum wndl_code_verdict judge_register(const struct wndl_code_state *s,
     case WNDL_RULE_EXPR:
         return verdict_of(word_at(s, value_of(s, rule)), wanted);
     case WNDL_RULE_REGISTER:
-        return verdict_of(s->regs[encoded_of[rule->reg & 15]], wanted);
+        return verdict_of(value_in(s, rule->reg), wanted);
     default:
         return WNDL_CODE_EQUAL;
     }
@@ -94,7 +109,7 @@ enum wndl_code_verdict wndl_code_judge(
     const struct wndl_code_state *s, const struct wndl_cfi_row *row)
 {
     enum wndl_code_verdict worst = judge_cfa(s, &row->cfa);
-    if (row->regs[DWARF_RA].kind == WNDL_RULE_UNDEFINED)
+    if (row->regs[machine_of(s)->dwarf_ra].kind == WNDL_RULE_UNDEFINED)
         return WNDL_CODE_EQUAL;
     const uint8_t compared[] = {WNDL_CODE_RA, WNDL_INSN_RBP, WNDL_INSN_RBX};
     for (size_t i = 0; i < sizeof compared; i++) {

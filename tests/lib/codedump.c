@@ -64,7 +64,7 @@ static bool compare_row(void *context, const struct wndl_cfi_row *row)
             return false;
         const struct wndl_bytes bytes =
             wndl_bytes_slice(code->bytes, offset, code->bytes.size - offset);
-        if (!wndl_insn_glance(bytes, at, &g))
+        if (!wndl_insn_glance(t->flow->text->mode, bytes, at, &g))
             g.size = 1;
         t->all++;
         judge(t, at, row);
@@ -95,7 +95,10 @@ static void compare_text(struct wndl_code_binary *binary,
 {
     struct wndl_arena arena;
     struct wndl_code_flow flow;
-    struct wndl_code_text text = {.code = *code,
+    struct wndl_code_text text = {.mode = wndl_code_mode_of(binary->object),
+        .code = *code,
+        .got = binary->got,
+        .is_fixed = binary->is_fixed,
         .parts = binary->parts.data,
         .part_count = binary->parts.len,
         .functions = {binary->functions.data, binary->functions.len},

@@ -15,6 +15,14 @@ static bool add_part(struct wndl_vec *parts, const struct wndl_code_part *part)
     return added != NULL;
 }
 
+/* The base of i386's addresses of data: psABI of i386, "Global Offset Table". */
+static void take_got(struct wndl_code_binary *b, const struct wndl_section *s)
+{
+    if (wndl_bytes_is(s->name, ".got.plt") ||
+        (b->got == 0 && wndl_bytes_is(s->name, ".got")))
+        b->got = s->addr.v;
+}
+
 static bool take_section(
     struct wndl_code_binary *b, const struct wndl_section *s)
 {
@@ -32,6 +40,11 @@ static bool take_section(
         return true;
     return add_part(&b->parts, &part) &&
            ((s->flags & SHF_EXECINSTR) == 0 || add_part(&b->texts, &part));
+}
+
+enum wndl_insn_mode wndl_code_mode_of(const struct wndl_object *object)
+{
+    return wndl_object_machine(object) == EM_386 ? WNDL_INSN_32 : WNDL_INSN_64;
 }
 
 /* ---- extents */
@@ -86,7 +99,8 @@ enum wndl_status wndl_code_binary_open(struct wndl_code_binary *b,
     struct wndl_object *object, const struct wndl_cfi_section *frame,
     struct wndl_arena *arena)
 {
-    *b = (struct wndl_code_binary){.object = object};
+    *b = (struct wndl_code_binary){
+        .object = object, .is_fixed = wndl_object_image_base(object).v != 0};
     wndl_vec_init(&b->parts, arena, sizeof(struct wndl_code_part));
     wndl_vec_init(&b->texts, arena, sizeof(struct wndl_code_part));
     wndl_vec_init(&b->functions, arena, sizeof(struct wndl_code_range));
@@ -94,6 +108,7 @@ enum wndl_status wndl_code_binary_open(struct wndl_code_binary *b,
     wndl_map_init(&b->ends, arena);
     for (size_t i = 0; i < wndl_object_section_count(object); i++) {
         const struct wndl_section s = wndl_object_section(object, i);
+        take_got(b, &s);
         if (!take_section(b, &s))
             return WNDL_NOMEM;
     }

@@ -17,11 +17,16 @@ struct wndl_code_binary {
     struct wndl_vec texts; /* the same, those with code */
     /* struct wndl_code_range: the FDEs of a section; and joined */
     struct wndl_vec functions, covered;
+    uint64_t got;         /* svma of _GLOBAL_OFFSET_TABLE_; 0: none */
+    bool is_fixed;        /* whether it is mapped where it says */
     struct wndl_map ends; /* svma -> 1: returns, 2: does not */
 };
 
+/* The mode of the code of an x86-64 or i386 object. */
+enum wndl_insn_mode wndl_code_mode_of(const struct wndl_object *object);
+
 /*
- * Reads the sections of an x86-64 binary that is not a symbol file, and the
+ * Reads the sections of an x86-64 or i386 binary that is not a symbol file, and the
  * extents in `frame`, which may be empty. Memory is the arena's. NOMEM.
  */
 enum wndl_status wndl_code_binary_open(struct wndl_code_binary *binary,

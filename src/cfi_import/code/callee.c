@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callee: registers that a called function keeps, though it need not. Functions
- * of hand-written assembly call each other by rules of their own: x264's keep
- * the caller's stack pointer in RCX.
+ * callee: registers that a called function keeps, though it need not, and what
+ * it frees of the stack. Functions of hand-written assembly call each other by
+ * rules of their own: x264's keep the caller's stack pointer in RCX.
  */
 #include "cfi_import/code/flow_impl.h"
 #include "cfi_import/code/insn.h"
@@ -82,7 +82,8 @@ uint16_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma)
     struct wndl_insn insn;
     for (unsigned i = 0; i < MOST_INSNS && has_offset(f, s.at); i++) {
         f->work++;
-        if (!wndl_insn_decode(code_at(f, offset_of(f, s.at)), s.at, &insn))
+        if (!wndl_insn_decode(
+                f->text->mode, code_at(f, offset_of(f, s.at)), s.at, &insn))
             return 0;
         s.at += insn.size;
         const enum verdict verdict = pass(&s, &insn);
@@ -90,4 +91,52 @@ uint16_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma)
             return verdict == ENDS ? (uint16_t)(ALL & ~s.writes) : 0;
     }
     return 0;
+}
+
+/* ---- what it frees */
+
+enum { MOST_OF_BODY = 4096, MOST_TAILS = 8, NOT_FOUND = -1 };
+
+/*
+ * The bytes that the first return in the function's code frees, by address. If
+ * there is none up to where another function starts, *tail is where its last
+ * jump leads.
+ */
+static int first_return(
+    struct wndl_code_flow *f, uint64_t start, uint64_t *tail)
+{
+    struct wndl_insn insn;
+    uint64_t at = start;
+    *tail = 0;
+    for (unsigned i = 0;
+         i < MOST_OF_BODY && has_offset(f, at) && f->work < f->most_work; i++) {
+        const uint32_t offset = offset_of(f, at);
+        f->work++;
+        if ((at != start &&
+                (f->marks[offset] & (IS_CALLED | IS_NAMED | IS_START)) != 0) ||
+            !wndl_insn_decode(f->text->mode, code_at(f, offset), at, &insn))
+            break;
+        if (insn.op == WNDL_INSN_RETURN)
+            return insn.value >= 0 && insn.value < UINT16_MAX ? (int)insn.value
+                                                              : NOT_FOUND;
+        if (insn.op == WNDL_INSN_JUMP)
+            *tail = insn.target;
+        at += insn.size;
+    }
+    return NOT_FOUND;
+}
+
+uint16_t wndl_code_callee_frees(struct wndl_code_flow *f, uint64_t svma)
+{
+    uint64_t *known = wndl_map_put(&f->frees, svma), at = svma;
+    int frees = NOT_FOUND;
+    f->failed |= known == NULL;
+    if (known == NULL)
+        return 0;
+    if (*known != 0)
+        return (uint16_t)(*known - 1);
+    for (unsigned i = 0; i < MOST_TAILS && frees == NOT_FOUND && at != 0; i++)
+        frees = first_return(f, at, &at);
+    *known = (uint64_t)(frees == NOT_FOUND ? 0 : frees) + 1;
+    return (uint16_t)(*known - 1);
 }

@@ -209,7 +209,7 @@ static void follow_table(struct wndl_code_flow *f, uint32_t at,
 static uint32_t after_padding(const struct wndl_code_flow *f, uint32_t at)
 {
     unsigned size;
-    while ((size = wndl_insn_padding(code_at(f, at))) != 0)
+    while ((size = wndl_insn_padding(f->text->mode, code_at(f, at))) != 0)
         at += size;
     return at;
 }
@@ -249,7 +249,7 @@ static bool goes_on(struct wndl_code_flow *f, const struct wndl_insn *insn,
         return false;
     }
     if ((f->marks[next] & IS_TARGET) == 0 &&
-        wndl_insn_padding(code_at(f, next)) == 0)
+        wndl_insn_padding(f->text->mode, code_at(f, next)) == 0)
         return true;
     add_later(f, next, id);
     return false;
@@ -283,12 +283,13 @@ static bool pass(struct wndl_code_flow *f, const struct wndl_insn *insn,
 }
 
 /* A call of the next instruction pushes its address. */
-static void make_push(struct wndl_insn *insn, uint64_t next)
+static void make_push(
+    const struct wndl_code_flow *f, struct wndl_insn *insn, uint64_t next)
 {
     if (insn->op != WNDL_INSN_CALL || insn->target != next)
         return;
     insn->op = WNDL_INSN_PUSH;
-    insn->value = 8;
+    insn->value = wndl_code_machine_of(f->text->mode)->word;
 }
 
 /* The register that an instruction compares with SP, or none. */
@@ -312,6 +313,16 @@ static bool leaves_loop(
            reg != WNDL_INSN_NO_REG && wndl_code_state_equal_sp(state, reg);
 }
 
+/* Notes the effects of this callee beyond those of all calls. */
+static void know_callee(struct wndl_code_flow *f,
+    const struct wndl_code_state *state, struct wndl_insn *insn)
+{
+    if (state->regs[WNDL_INSN_RSP].from != WNDL_CODE_CFA)
+        insn->keeps = wndl_code_callee_keeps(f, insn->target);
+    if (f->text->mode == WNDL_INSN_32)
+        insn->frees = wndl_code_callee_frees(f, insn->target);
+}
+
 static void follow_way(struct wndl_code_flow *f, struct way way)
 {
     struct wndl_code_state state;
@@ -320,19 +331,18 @@ static void follow_way(struct wndl_code_flow *f, struct way way)
     uint32_t at = way.at, id = way.id, loaded = 0;
     while ((id = arrive(f, at, id)) != 0) {
         const uint64_t svma = f->text->code.svma + at;
-        if (!wndl_insn_decode(code_at(f, at), svma, &insn)) {
+        if (!wndl_insn_decode(f->text->mode, code_at(f, at), svma, &insn)) {
             f->odd++;
             return;
         }
         f->marks[at] =
             (uint16_t)((f->marks[at] & ~WNDL_INSN_LONGEST) | insn.size |
                        (insn.is_padding ? IS_PADDING : 0));
-        make_push(&insn, svma + insn.size);
+        make_push(f, &insn, svma + insn.size);
         if (loaded != id)
             get_state(f, id, &state);
-        if (insn.op == WNDL_INSN_CALL &&
-            state.regs[WNDL_INSN_RSP].from != WNDL_CODE_CFA)
-            insn.keeps = wndl_code_callee_keeps(f, insn.target);
+        if (insn.op == WNDL_INSN_CALL)
+            know_callee(f, &state, &insn);
         if (wndl_code_state_step(&state, &insn, at))
             id = id_of(f, &state);
         loaded = id;
@@ -552,6 +562,18 @@ static void fill_gaps(struct wndl_code_flow *f)
 
 /* ---- public */
 
+struct wndl_bytes wndl_code_text_bytes(
+    const struct wndl_code_text *t, uint64_t svma)
+{
+    for (size_t i = 0; i < t->part_count; i++) {
+        const struct wndl_code_part *p = &t->parts[i];
+        if (svma >= p->svma && svma - p->svma < p->bytes.size)
+            return wndl_bytes_slice(
+                p->bytes, svma - p->svma, p->bytes.size - (svma - p->svma));
+    }
+    return (struct wndl_bytes){0};
+}
+
 static void mark_covered(struct wndl_code_flow *f)
 {
     const uint64_t size = f->text->code.bytes.size;
@@ -587,6 +609,7 @@ bool wndl_code_flow_init(struct wndl_code_flow *f,
     wndl_vec_init(&f->returns, arena, sizeof(uint32_t));
     wndl_vec_init(&f->called, arena, sizeof(uint32_t));
     wndl_vec_init(&f->addresses, arena, sizeof(uint64_t));
+    wndl_map_init(&f->frees, arena);
     if (size > MOST_CODE)
         return false;
     f->ids = wndl_arena_calloc(arena, size + 1, sizeof *f->ids);
@@ -594,7 +617,7 @@ bool wndl_code_flow_init(struct wndl_code_flow *f,
     if (f->ids == NULL || f->marks == NULL ||
         !wndl_intern_init(&f->states, arena))
         return false;
-    wndl_code_state_enter(&entry);
+    wndl_code_state_enter(&entry, text->mode);
     f->entry = id_of(f, &entry);
     mark_covered(f);
     mark_functions(f);
@@ -631,7 +654,7 @@ static int compare_addresses(const void *a, const void *b)
 static void follow_start(struct wndl_code_flow *f)
 {
     struct wndl_code_state state;
-    wndl_code_state_start(&state);
+    wndl_code_state_start(&state, f->text->mode);
     if (f->text->start != 0 && is_ours(f, f->text->start))
         (void)try_way(f, offset_of(f, f->text->start), id_of(f, &state), true);
 }

@@ -10,6 +10,7 @@
 #define WNDL_CFI_IMPORT_CODE_FLOW_H
 
 #include "base/intern.h"
+#include "base/map.h"
 #include "cfi_import/code/state.h"
 
 /* Code or data of a binary, as its file has it. */
@@ -30,11 +31,14 @@ struct wndl_code_ranges {
 
 /* Borrowed. */
 struct wndl_code_text {
+    enum wndl_insn_mode mode;
     struct wndl_code_part code;
     const struct wndl_code_part *parts; /* for tables of jumps */
     size_t part_count;
-    uint64_t start;                  /* where the process starts; 0: not here */
-    struct wndl_code_ranges covered; /* is not followed */
+    uint64_t start; /* where the process starts; 0: not here */
+    uint64_t got;   /* i386: from where code counts addresses of data, svma */
+    bool is_fixed;  /* i386: a constant may be an address */
+    struct wndl_code_ranges covered;   /* is not followed */
     struct wndl_code_ranges functions; /* known extents, or none */
     /* Whether a call of `svma` does not return. */
     bool (*ends)(void *context, uint64_t svma);
@@ -47,6 +51,10 @@ enum wndl_code_entry {
     WNDL_CODE_NAMED,      /* something has its address */
     WNDL_CODE_FIRST,      /* it does, and has addresses of functions alone */
 };
+
+/* The data at `svma` up to the end of its part; empty: there is none. */
+struct wndl_bytes wndl_code_text_bytes(
+    const struct wndl_code_text *text, uint64_t svma);
 
 struct wndl_code_flow {
     const struct wndl_code_text *text;
@@ -66,7 +74,9 @@ struct wndl_code_flow {
     struct wndl_vec returns;   /* offsets of returns since the entry */
     struct wndl_vec called;    /* offsets of entries found on the way */
     struct wndl_vec addresses; /* uint64_t, of data: sorted by the run */
-    uint64_t first;            /* svma of the entry of kind FIRST; 0: none */
+    struct wndl_map
+        frees;        /* i386: svma of a function -> its bytes freed, + 1 */
+    uint64_t first;   /* svma of the entry of kind FIRST; 0: none */
     uint64_t scanned; /* bytes of code that were scanned, but for padding */
     uint32_t entry;   /* id of the state at entries */
     uint64_t work, most_work;

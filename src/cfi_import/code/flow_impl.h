@@ -58,4 +58,11 @@ static inline bool is_ours(const struct wndl_code_flow *f, uint64_t svma)
  */
 uint16_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma);
 
+/*
+ * The bytes that the function at `svma` frees as it returns, above its return
+ * address: where it ends by "ret $4", as those of i386 do that return a struct.
+ * 0 where that is not known. Counts as work, each function once.
+ */
+uint16_t wndl_code_callee_frees(struct wndl_code_flow *f, uint64_t svma);
+
 #endif

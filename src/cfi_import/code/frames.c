@@ -9,10 +9,9 @@
 
 #include <elf.h>
 
-enum { DWARF_RA = 16, WORD = 8 };
-
 struct making {
     struct wndl_object *object;
+    enum wndl_insn_mode mode;
     struct wndl_arena arena;
     struct wndl_code_binary binary;
     struct wndl_frame_writer writer;
@@ -154,7 +153,7 @@ static void each_gap(const struct wndl_code_text *text,
 }
 
 struct missing {
-    const struct wndl_code_part *code;
+    const struct wndl_code_text *text;
     uint64_t bytes;
 };
 
@@ -162,12 +161,12 @@ struct missing {
 static void count_gap(void *context, uint64_t start, uint64_t end)
 {
     struct missing *m = context;
-    const struct wndl_bytes all = m->code->bytes;
+    const struct wndl_bytes all = m->text->code.bytes;
     unsigned size;
     do {
-        const uint64_t offset = start - m->code->svma;
-        size =
-            wndl_insn_padding(wndl_bytes_slice(all, offset, all.size - offset));
+        const uint64_t offset = start - m->text->code.svma;
+        size = wndl_insn_padding(
+            m->text->mode, wndl_bytes_slice(all, offset, all.size - offset));
         start += size;
     } while (size != 0 && start < end);
     m->bytes += start < end ? end - start : 0;
@@ -176,7 +175,7 @@ static void count_gap(void *context, uint64_t start, uint64_t end)
 /* The bytes of gaps after the padding that they begin with. */
 static uint64_t missing_in(const struct wndl_code_text *text)
 {
-    struct missing missing = {&text->code, 0};
+    struct missing missing = {text, 0};
     each_gap(text, count_gap, &missing);
     return missing.bytes;
 }
@@ -189,20 +188,45 @@ static void scan_gap(void *context, uint64_t start, uint64_t end)
 /* ---- entries */
 
 /* R_X86_64_RELATIVE: a word of data has the address `addend`. */
-static void enter_relocated(struct making *m, struct wndl_code_flow *flow)
+static void enter_relocated_64(
+    struct wndl_cursor *c, struct wndl_code_flow *flow)
 {
-    struct wndl_bytes bytes;
-    if (wndl_object_section_bytes(m->object, ".rela.dyn", &bytes, NULL, NULL) !=
-        WNDL_OK)
-        return;
-    struct wndl_cursor c = wndl_cursor_at(bytes, 0, false);
-    while (wndl_cursor_left(&c) >= sizeof(Elf64_Rela)) {
-        wndl_cursor_skip(&c, WORD);
-        const uint64_t info = wndl_cursor_u64(&c);
-        const uint64_t addend = wndl_cursor_u64(&c);
+    while (wndl_cursor_left(c) >= sizeof(Elf64_Rela)) {
+        wndl_cursor_skip(c, sizeof(Elf64_Addr));
+        const uint64_t info = wndl_cursor_u64(c);
+        const uint64_t addend = wndl_cursor_u64(c);
         if (ELF64_R_TYPE(info) == R_X86_64_RELATIVE)
             wndl_code_flow_enter(flow, addend, WNDL_CODE_NAMED);
     }
+}
+
+/* R_386_RELATIVE: the word there has the address. */
+static void enter_relocated_32(
+    struct wndl_cursor *c, struct wndl_code_flow *flow)
+{
+    while (wndl_cursor_left(c) >= sizeof(Elf32_Rel)) {
+        const uint32_t place = wndl_cursor_u32(c);
+        const uint32_t info = wndl_cursor_u32(c);
+        struct wndl_cursor word =
+            wndl_cursor_at(wndl_code_text_bytes(flow->text, place), 0, false);
+        const uint32_t address = wndl_cursor_u32(&word);
+        if (ELF32_R_TYPE(info) == R_386_RELATIVE && !word.failed)
+            wndl_code_flow_enter(flow, address, WNDL_CODE_NAMED);
+    }
+}
+
+static void enter_relocated(struct making *m, struct wndl_code_flow *flow)
+{
+    const bool is_64 = m->mode == WNDL_INSN_64;
+    struct wndl_bytes bytes;
+    if (wndl_object_section_bytes(m->object, is_64 ? ".rela.dyn" : ".rel.dyn",
+            &bytes, NULL, NULL) != WNDL_OK)
+        return;
+    struct wndl_cursor c = wndl_cursor_at(bytes, 0, false);
+    if (is_64)
+        enter_relocated_64(&c, flow);
+    else
+        enter_relocated_32(&c, flow);
 }
 
 static void find_entries(struct making *m, struct wndl_code_flow *flow)
@@ -221,7 +245,10 @@ static void find_entries(struct making *m, struct wndl_code_flow *flow)
 static struct wndl_code_text text_of(
     struct making *m, const struct wndl_code_part *code)
 {
-    return (struct wndl_code_text){.code = *code,
+    return (struct wndl_code_text){.mode = m->mode,
+        .code = *code,
+        .got = m->binary.got,
+        .is_fixed = m->binary.is_fixed,
         .parts = m->binary.parts.data,
         .part_count = m->binary.parts.len,
         .start = wndl_object_entry(m->object).v,
@@ -246,7 +273,8 @@ static bool follow_text(struct making *m, const struct wndl_code_part *code)
     }
     if (done) {
         write_rows(m, &flow);
-        write_restorers(m, &text);
+        if (m->mode == WNDL_INSN_64)
+            write_restorers(m, &text);
     }
     wndl_arena_free(&arena);
     return done;
@@ -291,7 +319,8 @@ static enum wndl_status add_rules(struct making *m)
 
 static bool is_for(const struct wndl_object *object)
 {
-    return wndl_object_machine(object) == EM_X86_64 &&
+    const uint16_t machine = wndl_object_machine(object);
+    return (machine == EM_X86_64 || machine == EM_386) &&
            wndl_object_is_image(object) && !wndl_object_is_pe(object) &&
            !wndl_object_has_section(object, "__text") &&
            !wndl_object_has_added(object, WNDL_STACK_RECORD_SECTION) &&
@@ -301,12 +330,15 @@ static bool is_for(const struct wndl_object *object)
 enum wndl_status wndl_code_rules_add(struct wndl_object *object,
     struct wndl_code_rules *rules, struct wndl_mem *mem)
 {
-    struct making m = {.object = object, .rules = rules};
+    struct making m = {
+        .object = object, .mode = wndl_code_mode_of(object), .rules = rules};
+    const struct wndl_code_machine *machine = wndl_code_machine_of(m.mode);
     *rules = (struct wndl_code_rules){0};
     if (!is_for(object))
         return WNDL_OK;
     wndl_arena_init(&m.arena, mem);
-    wndl_frame_writer_init(&m.writer, &m.arena, WORD, DWARF_RA);
+    wndl_frame_writer_init(
+        &m.writer, &m.arena, machine->word, machine->dwarf_ra);
     enum wndl_status status = follow_all(&m);
     if (status == WNDL_OK)
         status = add_rules(&m);
@@ -333,7 +365,7 @@ static bool lacks_start(const struct wndl_code_text *text)
 struct wndl_code_missing wndl_code_rules_missing(
     struct wndl_object *object, struct wndl_mem *mem)
 {
-    struct making m = {.object = object};
+    struct making m = {.object = object, .mode = wndl_code_mode_of(object)};
     struct wndl_code_missing missing = {0};
     if (!is_for(object))
         return missing;
@@ -344,7 +376,9 @@ struct wndl_code_missing wndl_code_rules_missing(
             text_of(&m, wndl_vec_at(&m.binary.texts, i));
         missing.bytes += missing_in(&text);
         uint64_t at = 0;
-        missing.has_end |= lacks_start(&text) || wndl_restorer_next(&text, &at);
+        missing.has_end |=
+            lacks_start(&text) ||
+            (m.mode == WNDL_INSN_64 && wndl_restorer_next(&text, &at));
     }
     wndl_arena_free(&m.arena);
     return missing;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * frames: call frame information from the code itself, for the code of x86-64
- * that has none. It becomes a section of the object, which elf/frames.h reads
- * after .eh_frame and .debug_frame.
+ * and i386 that has none. It becomes a section of the object, which
+ * elf/frames.h reads after .eh_frame and .debug_frame.
  */
 #ifndef WNDL_CFI_IMPORT_CODE_FRAMES_H
 #define WNDL_CFI_IMPORT_CODE_FRAMES_H
@@ -21,8 +21,8 @@ struct wndl_code_rules {
 
 /*
  * Adds the rules of all code that has none to an ELF program or library of
- * x86-64; nothing to others, or where nothing is found. Time is linear in the
- * size of the code, memory about seven times that. NOMEM.
+ * x86-64 or i386; nothing to others, or where nothing is found. Time is linear
+ * in the size of the code, memory about seven times that. NOMEM.
  */
 enum wndl_status wndl_code_rules_add(struct wndl_object *object,
     struct wndl_code_rules *rules, struct wndl_mem *mem) WNDL_MUST_USE;

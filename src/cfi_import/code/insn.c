@@ -3,26 +3,34 @@
 
 #include <Zydis/Zydis.h>
 
-enum { WORD_BITS = 64, BYTE_BITS = 8 };
+enum { BYTE_BITS = 8 };
 
 /* Modes of the processors on which these programs run. */
-static const ZydisDecoder decoder = {
-    .machine_mode = ZYDIS_MACHINE_MODE_LONG_64,
-    .stack_width = ZYDIS_STACK_WIDTH_64,
-    .decoder_mode =
-        {
-            [ZYDIS_DECODER_MODE_MPX] = ZYAN_TRUE,
-            [ZYDIS_DECODER_MODE_CET] = ZYAN_TRUE,
-            [ZYDIS_DECODER_MODE_LZCNT] = ZYAN_TRUE,
-            [ZYDIS_DECODER_MODE_TZCNT] = ZYAN_TRUE,
-            [ZYDIS_DECODER_MODE_CLDEMOTE] = ZYAN_TRUE,
-        },
+#define DECODER(mode, width)                                                   \
+    {                                                                          \
+        .machine_mode = (mode), .stack_width = (width), .decoder_mode = {      \
+            [ZYDIS_DECODER_MODE_MPX] = ZYAN_TRUE,                              \
+            [ZYDIS_DECODER_MODE_CET] = ZYAN_TRUE,                              \
+            [ZYDIS_DECODER_MODE_LZCNT] = ZYAN_TRUE,                            \
+            [ZYDIS_DECODER_MODE_TZCNT] = ZYAN_TRUE,                            \
+            [ZYDIS_DECODER_MODE_CLDEMOTE] = ZYAN_TRUE,                         \
+        }                                                                      \
+    }
+
+static const ZydisDecoder decoders[] = {
+    [WNDL_INSN_64] = DECODER(ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64),
+    [WNDL_INSN_32] =
+        DECODER(ZYDIS_MACHINE_MODE_LEGACY_32, ZYDIS_STACK_WIDTH_32),
 };
+
+/* The bits of an address, and of the words that push and pop move. */
+static const uint8_t word_bits[] = {[WNDL_INSN_64] = 64, [WNDL_INSN_32] = 32};
 
 struct decoded {
     ZydisDecodedInstruction i;
     ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
     uint64_t svma;
+    uint8_t word; /* bits */
 };
 
 /* ---- operands */
@@ -50,6 +58,13 @@ static bool is_memory(const ZydisDecodedOperand *op, unsigned bits)
     return op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->size == bits;
 }
 
+/* An instruction's constant is as wide as its operand. */
+static int64_t constant_of(
+    const struct decoded *d, const ZydisDecodedOperand *op)
+{
+    return d->word == 32 ? (int32_t)op->imm.value.u : op->imm.value.s;
+}
+
 static bool is_constant(const ZydisDecodedOperand *op)
 {
     return op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
@@ -64,12 +79,14 @@ static void read_memory(const struct decoded *d, const ZydisDecodedOperand *op,
     mem->offset = op->mem.disp.has_displacement ? op->mem.disp.value : 0;
     mem->in_segment = op->mem.segment == ZYDIS_REGISTER_FS ||
                       op->mem.segment == ZYDIS_REGISTER_GS ||
-                      d->i.address_width != WORD_BITS;
+                      d->i.address_width != d->word;
     mem->fixed = op->mem.base == ZYDIS_REGISTER_NONE;
     if (op->mem.base == ZYDIS_REGISTER_RIP) {
         mem->fixed = true;
         mem->offset += (int64_t)(d->svma + d->i.length);
     }
+    if (mem->fixed && d->word == 32)
+        mem->offset = (uint32_t)mem->offset;
     if (op->mem.type == ZYDIS_MEMOP_TYPE_VSIB)
         mem->in_segment = true;
 }
@@ -108,7 +125,7 @@ static void read_move(const struct decoded *d, struct wndl_insn *insn)
 {
     const ZydisDecodedOperand *to = &d->ops[0], *from = &d->ops[1];
     insn->width = (uint8_t)to->size;
-    if (is_register(to, WORD_BITS) && is_register(from, WORD_BITS)) {
+    if (is_register(to, d->word) && is_register(from, d->word)) {
         take_two(insn, WNDL_INSN_MOVE, to);
         insn->from = number_of(from->reg.value);
     } else if (is_register(to, 32) && is_register(from, from->size) &&
@@ -116,9 +133,9 @@ static void read_move(const struct decoded *d, struct wndl_insn *insn)
                    from->reg.value > ZYDIS_REGISTER_BH)) {
         take_two(insn, WNDL_INSN_OTHER, to);
         insn->from = number_of(from->reg.value);
-    } else if (is_register(to, WORD_BITS) && is_memory(from, WORD_BITS)) {
+    } else if (is_register(to, d->word) && is_memory(from, d->word)) {
         take_two(insn, WNDL_INSN_LOAD, to);
-    } else if (is_memory(to, WORD_BITS) && is_register(from, WORD_BITS)) {
+    } else if (is_memory(to, d->word) && is_register(from, d->word)) {
         insn->op = WNDL_INSN_STORE;
         insn->from = number_of(from->reg.value);
     }
@@ -127,12 +144,12 @@ static void read_move(const struct decoded *d, struct wndl_insn *insn)
 static void read_sum(const struct decoded *d, struct wndl_insn *insn, int sign)
 {
     const ZydisDecodedOperand *to = &d->ops[0], *by = &d->ops[1];
-    if (!is_register(to, WORD_BITS))
+    if (!is_register(to, d->word))
         return;
     if (is_constant(by)) {
         take_two(insn, WNDL_INSN_ADD, to);
-        insn->value = sign * by->imm.value.s;
-    } else if (is_register(by, WORD_BITS) && sign > 0) {
+        insn->value = sign * constant_of(d, by);
+    } else if (is_register(by, d->word) && sign > 0) {
         take_two(insn, WNDL_INSN_ADD_REG, to);
         insn->from = number_of(by->reg.value);
     }
@@ -144,9 +161,9 @@ static void read_and(const struct decoded *d, struct wndl_insn *insn)
     insn->width = (uint8_t)to->size;
     if (!is_constant(by))
         return;
-    insn->value = by->imm.value.s;
+    insn->value = constant_of(d, by);
     const uint64_t cleared = ~(uint64_t)insn->value;
-    if (is_register(to, WORD_BITS) && insn->value < 0 &&
+    if (is_register(to, d->word) && insn->value < 0 &&
         (cleared & (cleared + 1)) == 0)
         take_two(insn, WNDL_INSN_ALIGN, to);
 }
@@ -156,7 +173,7 @@ static void read_push(const struct decoded *d, struct wndl_insn *insn)
     insn->op = WNDL_INSN_PUSH;
     insn->writes = insn->stores = 0;
     insn->value = d->i.operand_width / BYTE_BITS;
-    if (is_register(&d->ops[0], WORD_BITS))
+    if (is_register(&d->ops[0], d->word))
         insn->from = number_of(d->ops[0].reg.value);
 }
 
@@ -164,24 +181,25 @@ static void read_pop(const struct decoded *d, struct wndl_insn *insn)
 {
     insn->op = WNDL_INSN_POP;
     insn->value = d->i.operand_width / BYTE_BITS;
-    if (is_register(&d->ops[0], WORD_BITS))
+    if (is_register(&d->ops[0], d->word))
         insn->reg = number_of(d->ops[0].reg.value);
     insn->writes &= (uint16_t) ~(1u << WNDL_INSN_RSP);
     if (insn->reg == WNDL_INSN_RSP)
         insn->writes |= 1u << WNDL_INSN_RSP;
 }
 
-static void read_flags(struct wndl_insn *insn, bool pushes)
+static void read_flags(
+    const struct decoded *d, struct wndl_insn *insn, bool pushes)
 {
     insn->op = pushes ? WNDL_INSN_PUSH : WNDL_INSN_POP;
     insn->writes = insn->stores = 0;
-    insn->value = WORD_BITS / BYTE_BITS;
+    insn->value = d->i.operand_width / BYTE_BITS;
 }
 
 static void read_exchange(const struct decoded *d, struct wndl_insn *insn)
 {
     const ZydisDecodedOperand *a = &d->ops[0], *b = &d->ops[1];
-    if (!is_register(a, WORD_BITS) || !is_register(b, WORD_BITS))
+    if (!is_register(a, d->word) || !is_register(b, d->word))
         return;
     insn->op = WNDL_INSN_EXCHANGE;
     insn->reg = number_of(a->reg.value);
@@ -190,7 +208,7 @@ static void read_exchange(const struct decoded *d, struct wndl_insn *insn)
 
 static void read_lea(const struct decoded *d, struct wndl_insn *insn)
 {
-    if (is_register(&d->ops[0], WORD_BITS))
+    if (is_register(&d->ops[0], d->word))
         take_two(insn, WNDL_INSN_ADDRESS, &d->ops[0]);
     insn->stores = 0;
 }
@@ -198,7 +216,7 @@ static void read_lea(const struct decoded *d, struct wndl_insn *insn)
 static void read_compare(const struct decoded *d, struct wndl_insn *insn)
 {
     const ZydisDecodedOperand *a = &d->ops[0], *b = &d->ops[1];
-    if (is_register(a, WORD_BITS) && is_register(b, WORD_BITS)) {
+    if (is_register(a, d->word) && is_register(b, d->word)) {
         insn->op = WNDL_INSN_COMPARE_REG;
         insn->reg = number_of(a->reg.value);
         insn->from = number_of(b->reg.value);
@@ -209,7 +227,7 @@ static void read_compare(const struct decoded *d, struct wndl_insn *insn)
     insn->op = WNDL_INSN_COMPARE;
     insn->reg = number_of(a->reg.value);
     insn->width = (uint8_t)a->size;
-    insn->value = b->imm.value.s;
+    insn->value = constant_of(d, b);
 }
 
 static void read_enter(const struct decoded *d, struct wndl_insn *insn)
@@ -230,7 +248,7 @@ static bool read_usual(const struct decoded *d, struct wndl_insn *insn)
         read_move(d, insn);
         return true;
     case ZYDIS_MNEMONIC_MOVSXD:
-        if (is_register(&d->ops[0], WORD_BITS) && is_memory(&d->ops[1], 32))
+        if (is_register(&d->ops[0], d->word) && is_memory(&d->ops[1], 32))
             take_two(insn, WNDL_INSN_LOAD_SIGNED, &d->ops[0]);
         return true;
     case ZYDIS_MNEMONIC_LEA:
@@ -264,12 +282,14 @@ static bool read_stack(const struct decoded *d, struct wndl_insn *insn)
         read_pop(d, insn);
         return true;
     case ZYDIS_MNEMONIC_PUSHF:
+    case ZYDIS_MNEMONIC_PUSHFD:
     case ZYDIS_MNEMONIC_PUSHFQ:
+        read_flags(d, insn, true);
+        return true;
     case ZYDIS_MNEMONIC_POPF:
+    case ZYDIS_MNEMONIC_POPFD:
     case ZYDIS_MNEMONIC_POPFQ:
-        read_flags(insn, d->i.mnemonic == ZYDIS_MNEMONIC_PUSHFQ ||
-                             d->i.mnemonic == ZYDIS_MNEMONIC_PUSHF);
-        insn->value = d->i.operand_width / BYTE_BITS;
+        read_flags(d, insn, false);
         return true;
     case ZYDIS_MNEMONIC_ENTER:
         read_enter(d, insn);
@@ -289,6 +309,8 @@ static bool has_target(const struct decoded *d, struct wndl_insn *insn)
     if (!is_constant(&d->ops[0]) || !d->ops[0].imm.is_relative)
         return false;
     insn->target = d->svma + d->i.length + (uint64_t)d->ops[0].imm.value.s;
+    if (d->word == 32)
+        insn->target = (uint32_t)insn->target;
     return true;
 }
 
@@ -298,7 +320,7 @@ static void read_jump(const struct decoded *d, struct wndl_insn *insn)
     if (has_target(d, insn))
         return;
     insn->op = WNDL_INSN_JUMP_OTHER;
-    if (is_register(&d->ops[0], WORD_BITS))
+    if (is_register(&d->ops[0], d->word))
         insn->from = number_of(d->ops[0].reg.value);
 }
 
@@ -332,13 +354,15 @@ static bool stops(ZydisMnemonic mnemonic)
            mnemonic == ZYDIS_MNEMONIC_UD1 || mnemonic == ZYDIS_MNEMONIC_UD2 ||
            mnemonic == ZYDIS_MNEMONIC_INT3 ||
            mnemonic == ZYDIS_MNEMONIC_IRETQ ||
+           mnemonic == ZYDIS_MNEMONIC_IRETD ||
            mnemonic == ZYDIS_MNEMONIC_SYSRET;
 }
 
 static bool is_nop(const struct decoded *d)
 {
     return d->i.mnemonic == ZYDIS_MNEMONIC_NOP ||
-           d->i.mnemonic == ZYDIS_MNEMONIC_ENDBR64;
+           d->i.mnemonic == ZYDIS_MNEMONIC_ENDBR64 ||
+           d->i.mnemonic == ZYDIS_MNEMONIC_ENDBR32;
 }
 
 /* Between functions, as bytes: what is filled with, or would trap. */
@@ -359,6 +383,24 @@ static uint8_t zeroed(const struct decoded *d)
                          is_register(by, to->size) &&
                          to->reg.value == by->reg.value;
     return is_zero ? number_of(to->reg.value) : WNDL_INSN_NO_REG;
+}
+
+/*
+ * By an interrupt, or as libc for i386 does: by the vDSO, whose address is in
+ * the thread's block (SYSINFO_OFFSET of glibc).
+ */
+static bool is_syscall(const struct decoded *d)
+{
+    enum { INTERRUPT = 0x80, SYSINFO = 0x10 };
+    const ZydisDecodedOperand *op = &d->ops[0];
+    if (d->word != 32)
+        return d->i.mnemonic == ZYDIS_MNEMONIC_SYSCALL;
+    if (d->i.mnemonic == ZYDIS_MNEMONIC_INT)
+        return op->imm.value.u == INTERRUPT;
+    return d->i.mnemonic == ZYDIS_MNEMONIC_CALL &&
+           op->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+           op->mem.segment == ZYDIS_REGISTER_GS &&
+           op->mem.disp.value == SYSINFO;
 }
 
 static void read_way(const struct decoded *d, struct wndl_insn *insn)
@@ -389,20 +431,21 @@ static void read_way(const struct decoded *d, struct wndl_insn *insn)
             .zeroes = WNDL_INSN_NO_REG};
 }
 
-bool wndl_insn_decode(
-    struct wndl_bytes code, uint64_t svma, struct wndl_insn *insn)
+bool wndl_insn_decode(enum wndl_insn_mode mode, struct wndl_bytes code,
+    uint64_t svma, struct wndl_insn *insn)
 {
-    struct decoded d = {.svma = svma};
+    const ZydisDecoder *decoder = &decoders[mode];
+    struct decoded d = {.svma = svma, .word = word_bits[mode]};
     ZydisDecoderContext context;
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
-            &decoder, &context, code.data, code.size, &d.i)) ||
+            decoder, &context, code.data, code.size, &d.i)) ||
         !ZYAN_SUCCESS(ZydisDecoderDecodeOperands(
-            &decoder, &context, &d.i, d.ops, d.i.operand_count)))
+            decoder, &context, &d.i, d.ops, d.i.operand_count)))
         return false;
     *insn = (struct wndl_insn){.size = d.i.length,
         .reg = WNDL_INSN_NO_REG,
         .from = WNDL_INSN_NO_REG,
-        .is_syscall = d.i.mnemonic == ZYDIS_MNEMONIC_SYSCALL,
+        .is_syscall = is_syscall(&d),
         .zeroes = zeroed(&d),
         .mem = {.base = WNDL_INSN_NO_REG, .index = WNDL_INSN_NO_REG}};
     read_effects(&d, insn);
@@ -414,11 +457,38 @@ bool wndl_insn_decode(
 
 /* ---- at a glance */
 
-static bool is_address_of_rip(const ZydisDecodedInstruction *i)
+/* The `rm` of ModRM by which a displacement alone is meant: with RIP on x86-64,
+ * as an address on i386. */
+enum { ALONE_MOD = 0, ALONE_RM = 5, BASED_MOD = 2 };
+
+static bool is_lea(const ZydisDecodedInstruction *i, unsigned mod)
 {
-    enum { RIP_MOD = 0, RIP_RM = 5 };
-    return i->mnemonic == ZYDIS_MNEMONIC_LEA && i->raw.modrm.mod == RIP_MOD &&
-           i->raw.modrm.rm == RIP_RM;
+    return i->mnemonic == ZYDIS_MNEMONIC_LEA && i->raw.modrm.mod == mod;
+}
+
+/* A lea of RIP. */
+static bool take_near_address(
+    const ZydisDecodedInstruction *i, struct wndl_insn_glance *glance)
+{
+    if (!is_lea(i, ALONE_MOD) || i->raw.modrm.rm != ALONE_RM)
+        return false;
+    glance->target += (uint64_t)i->raw.disp.value;
+    return true;
+}
+
+/* i386: a constant of 4 bytes, or what a lea adds to a register, which may be
+ * that with the address of the global offset table. */
+static bool take_far_address(
+    const ZydisDecodedInstruction *i, struct wndl_insn_glance *glance)
+{
+    glance->from_base = is_lea(i, BASED_MOD);
+    if (glance->from_base)
+        glance->target = (uint32_t)i->raw.disp.value;
+    glance->is_constant = !glance->from_base && i->raw.imm[0].size == 32 &&
+                          !i->raw.imm[0].is_relative;
+    if (glance->is_constant)
+        glance->target = (uint32_t)i->raw.imm[0].value.u;
+    return glance->from_base || glance->is_constant;
 }
 
 static uint8_t way_of(const ZydisDecodedInstruction *i)
@@ -431,26 +501,31 @@ static uint8_t way_of(const ZydisDecodedInstruction *i)
                                                           : WNDL_INSN_OTHER;
 }
 
-bool wndl_insn_glance(
-    struct wndl_bytes code, uint64_t svma, struct wndl_insn_glance *glance)
+bool wndl_insn_glance(enum wndl_insn_mode mode, struct wndl_bytes code,
+    uint64_t svma, struct wndl_insn_glance *glance)
 {
     ZydisDecodedInstruction i;
     ZydisDecoderContext context;
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
-            &decoder, &context, code.data, code.size, &i)))
+            &decoders[mode], &context, code.data, code.size, &i)))
         return false;
-    const bool is_address = is_address_of_rip(&i);
-    const int64_t by = is_address ? i.raw.disp.value : i.raw.imm[0].value.s;
     *glance = (struct wndl_insn_glance){
         .size = i.length,
-        .op = is_address ? WNDL_INSN_ADDRESS : way_of(&i),
+        .op = WNDL_INSN_ADDRESS,
         .is_padding = is_padding(&i, code.data),
-        .target = svma + i.length + (uint64_t)by,
+        .target = svma + i.length,
     };
+    if (mode == WNDL_INSN_64 ? take_near_address(&i, glance)
+                             : take_far_address(&i, glance))
+        return true;
+    glance->op = way_of(&i);
+    glance->target += (uint64_t)i.raw.imm[0].value.s;
+    if (mode == WNDL_INSN_32)
+        glance->target = (uint32_t)glance->target;
     return true;
 }
 
-unsigned wndl_insn_padding(struct wndl_bytes code)
+unsigned wndl_insn_padding(enum wndl_insn_mode mode, struct wndl_bytes code)
 {
     enum { ZERO = 0x00, TRAP = 0xcc, HALT = 0xf4 };
     ZydisDecodedInstruction i;
@@ -463,7 +538,7 @@ unsigned wndl_insn_padding(struct wndl_bytes code)
     if (first != 0x90 && first != 0x66 && first != 0x0f && first != 0x2e)
         return 0;
     return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
-               &decoder, &context, code.data, code.size, &i)) &&
+               &decoders[mode], &context, code.data, code.size, &i)) &&
                    i.mnemonic == ZYDIS_MNEMONIC_NOP
                ? i.length
                : 0;

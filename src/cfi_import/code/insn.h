@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * insn: one instruction of x86-64, as far as it matters to the stack: what it
- * does to SP, which registers it copies, saves and loads, and where it leads.
+ * insn: one instruction of x86-64 or i386, as far as it matters to the stack:
+ * what it does to SP, which registers it copies, saves and loads, and where it
+ * leads. Registers have the names of x86-64, and a word is the mode's.
  * The decoder behind it is Zydis, which only insn.c knows.
  */
 #ifndef WNDL_CFI_IMPORT_CODE_INSN_H
@@ -15,6 +16,8 @@ enum {
     WNDL_INSN_RBX = 3,
     WNDL_INSN_RSP = 4,
     WNDL_INSN_RBP = 5,
+    WNDL_INSN_RSI = 6,
+    WNDL_INSN_RDI = 7,
     WNDL_INSN_R12 = 12,
     WNDL_INSN_R15 = 15,
     WNDL_INSN_REGS = 16,
@@ -22,12 +25,18 @@ enum {
     WNDL_INSN_LONGEST = 15, /* bytes */
 };
 
+/* The mode of the processor that code is made for. */
+enum wndl_insn_mode {
+    WNDL_INSN_64, /* x86-64 */
+    WNDL_INSN_32, /* i386 */
+};
+
 enum wndl_insn_op {
     WNDL_INSN_OTHER,
     WNDL_INSN_NOP,
     WNDL_INSN_MOVE,     /* reg = from */
-    WNDL_INSN_LOAD,     /* reg = 8 bytes at mem */
-    WNDL_INSN_STORE,    /* 8 bytes at mem = from */
+    WNDL_INSN_LOAD,     /* reg = the word at mem */
+    WNDL_INSN_STORE,    /* the word at mem = from */
     WNDL_INSN_ADDRESS,  /* reg = address of mem */
     WNDL_INSN_ADD,      /* reg += value */
     WNDL_INSN_ALIGN,    /* reg &= value, a negative power of two */
@@ -37,7 +46,7 @@ enum wndl_insn_op {
     WNDL_INSN_ENTER,    /* `value` bytes below the saved RBP */
     WNDL_INSN_LEAVE,
     WNDL_INSN_COMPARE,     /* reg with value */
-    WNDL_INSN_COMPARE_REG, /* reg with from, 8 bytes */
+    WNDL_INSN_COMPARE_REG, /* reg with from, a word each */
     WNDL_INSN_LOAD_SIGNED, /* reg = 4 bytes at mem, extended */
     WNDL_INSN_ADD_REG,     /* reg += from */
     WNDL_INSN_CALL,        /* of `target` */
@@ -73,33 +82,37 @@ struct wndl_insn {
     uint8_t zeroes;    /* a register that becomes 0, or WNDL_INSN_NO_REG */
     uint16_t writes;   /* a bit for each register that loses its value */
     uint16_t stores;   /* bytes written to mem; 0: none */
-    /* CALL: a bit for each register that the callee keeps, but need not; set by
-     * who knows it */
-    uint16_t keeps;
+    /* CALL: a bit for each register that the callee keeps, but need not, and
+     * the bytes above its return address that it frees. Set by who knows. */
+    uint16_t keeps, frees;
     struct wndl_insn_mem mem;
     int64_t value;
     uint64_t target;
 };
 
 /* Decodes the first instruction of `code`, at `svma`. False if it is none. */
-bool wndl_insn_decode(
-    struct wndl_bytes code, uint64_t svma, struct wndl_insn *insn);
+bool wndl_insn_decode(enum wndl_insn_mode mode, struct wndl_bytes code,
+    uint64_t svma, struct wndl_insn *insn);
 
 /* An instruction's reference, read without its operands, which is faster. */
 struct wndl_insn_glance {
     uint8_t size;
-    uint8_t op; /* CALL, JUMP, BRANCH, ADDRESS of RIP; else OTHER */
+    /* CALL, JUMP, BRANCH; ADDRESS of RIP, or a constant of 4 bytes where an
+     * address has as many; else OTHER */
+    uint8_t op;
     bool is_padding;
+    bool from_base;   /* i386: an ADDRESS that counts from a register */
+    bool is_constant; /* ... one that the code has as it is */
     uint64_t target;
 };
 
-bool wndl_insn_glance(
-    struct wndl_bytes code, uint64_t svma, struct wndl_insn_glance *glance);
+bool wndl_insn_glance(enum wndl_insn_mode mode, struct wndl_bytes code,
+    uint64_t svma, struct wndl_insn_glance *glance);
 
 /*
  * The bytes of the padding that the code begins with: an instruction that does
  * nothing, or a byte between functions. 0: the code does something.
  */
-unsigned wndl_insn_padding(struct wndl_bytes code);
+unsigned wndl_insn_padding(enum wndl_insn_mode mode, struct wndl_bytes code);
 
 #endif

@@ -11,17 +11,19 @@ enum kind {
     ADDRESS, /* `value` */
     INDEX,   /* less than `count` */
     ENTRY,   /* an entry of the table at `value` */
-    TARGET,  /* that, added to `value` */
+    TARGET,  /* that, added to `base` */
 };
 
 struct value {
     uint8_t kind; /* enum kind */
     uint8_t width;
+    uint8_t by; /* i386: the register with `base`, of an ENTRY */
     uint32_t count;
-    uint64_t value;
+    uint64_t value, base;
 };
 
 struct reading {
+    const struct wndl_code_text *text;
     struct value regs[WNDL_INSN_REGS];
     uint8_t compared; /* register, or none */
     int64_t with;
@@ -53,8 +55,34 @@ static uint32_t entries_of(const struct reading *r, uint8_t index)
                : UINT32_MAX;
 }
 
+/*
+ * i386: without a register, an entry is an address. A register whose contents
+ * are not known has the address of the global offset table, from where both the
+ * table and its entries are counted.
+ */
+static struct value value_loaded_32(
+    const struct reading *r, const struct wndl_insn *insn)
+{
+    const struct wndl_insn_mem *m = &insn->mem;
+    struct value v = {.kind = TARGET,
+        .width = 4,
+        .count = entries_of(r, m->index),
+        .value = (uint32_t)m->offset};
+    if (m->in_segment || m->index == WNDL_INSN_NO_REG || m->scale != 4)
+        return (struct value){0};
+    if (m->base == WNDL_INSN_NO_REG)
+        return v;
+    if (r->regs[m->base].kind != NOTHING || r->text->got == 0)
+        return (struct value){0};
+    v.kind = ENTRY;
+    v.by = m->base;
+    v.base = r->text->got;
+    v.value = (uint32_t)(v.value + v.base);
+    return v;
+}
+
 /* Entries of 4 bytes count from a known address, those of 8 are addresses. */
-static struct value value_loaded(
+static struct value value_loaded_64(
     const struct reading *r, const struct wndl_insn *insn)
 {
     const struct wndl_insn_mem *m = &insn->mem;
@@ -71,22 +99,38 @@ static struct value value_loaded(
         index = m->base;
     }
     v.count = entries_of(r, index);
-    if (base == WNDL_INSN_NO_REG)
-        return v;
-    if (r->regs[base].kind != ADDRESS)
-        return (struct value){0};
-    v.value += r->regs[base].value;
+    if (base != WNDL_INSN_NO_REG) {
+        if (r->regs[base].kind != ADDRESS)
+            return (struct value){0};
+        v.value += r->regs[base].value;
+    }
+    v.base = v.value;
     return v;
+}
+
+static struct value value_loaded(
+    const struct reading *r, const struct wndl_insn *insn)
+{
+    return r->text->mode == WNDL_INSN_64 ? value_loaded_64(r, insn)
+                                         : value_loaded_32(r, insn);
+}
+
+/* Whether the entry counts from the register `other`, which has `v`. */
+static bool is_base(const struct reading *r, const struct value *entry,
+    uint8_t other, const struct value *v)
+{
+    return r->text->mode == WNDL_INSN_64
+               ? v->kind == ADDRESS && v->value == entry->value
+               : v->kind == NOTHING && other == entry->by;
 }
 
 static void add_base(struct reading *r, const struct wndl_insn *insn)
 {
-    const struct value *a = &r->regs[insn->reg], *b = &r->regs[insn->from];
-    const struct value *entry = a->kind == ENTRY ? a : b;
-    const struct value *base = entry == a ? b : a;
+    const bool is_first = r->regs[insn->reg].kind == ENTRY;
+    const struct value *entry = &r->regs[is_first ? insn->reg : insn->from];
+    const uint8_t other = is_first ? insn->from : insn->reg;
     struct value v = {0};
-    if (entry->kind == ENTRY && base->kind == ADDRESS &&
-        base->value == entry->value) {
+    if (entry->kind == ENTRY && is_base(r, entry, other, &r->regs[other])) {
         v = *entry;
         v.kind = TARGET;
     }
@@ -156,17 +200,6 @@ static void read_insn(struct reading *r, const struct wndl_insn *insn)
 
 /* ---- the table */
 
-static struct wndl_bytes bytes_at(const struct wndl_code_text *t, uint64_t svma)
-{
-    for (size_t i = 0; i < t->part_count; i++) {
-        const struct wndl_code_part *p = &t->parts[i];
-        if (svma >= p->svma && svma - p->svma < p->bytes.size)
-            return wndl_bytes_slice(
-                p->bytes, svma - p->svma, p->bytes.size - (svma - p->svma));
-    }
-    return (struct wndl_bytes){0};
-}
-
 /* The number of entries up to where something else has its address. */
 static uint32_t entries_before_next(
     const struct wndl_code_flow *f, const struct value *v)
@@ -184,7 +217,7 @@ bool wndl_jump_table_find(const struct wndl_code_flow *flow, uint64_t offset,
     struct wndl_jump_table *table)
 {
     const struct wndl_code_part *code = &flow->text->code;
-    struct reading r = {.compared = WNDL_INSN_NO_REG};
+    struct reading r = {.text = flow->text, .compared = WNDL_INSN_NO_REG};
     struct wndl_insn insn;
     struct value v;
     uint32_t list[BACK];
@@ -192,10 +225,11 @@ bool wndl_jump_table_find(const struct wndl_code_flow *flow, uint64_t offset,
     while (count-- > 0) {
         const struct wndl_bytes bytes = wndl_bytes_slice(
             code->bytes, list[count], code->bytes.size - list[count]);
-        if (wndl_insn_decode(bytes, code->svma + list[count], &insn))
+        if (wndl_insn_decode(
+                flow->text->mode, bytes, code->svma + list[count], &insn))
             read_insn(&r, &insn);
     }
-    if (!wndl_insn_decode(
+    if (!wndl_insn_decode(flow->text->mode,
             wndl_bytes_slice(code->bytes, offset, code->bytes.size - offset),
             code->svma + offset, &insn))
         return false;
@@ -203,8 +237,10 @@ bool wndl_jump_table_find(const struct wndl_code_flow *flow, uint64_t offset,
                                       : value_loaded(&r, &insn);
     if (v.kind != TARGET)
         return false;
-    *table = (struct wndl_jump_table){.bytes = bytes_at(flow->text, v.value),
-        .base = v.value,
+    *table = (struct wndl_jump_table){
+        .bytes = wndl_code_text_bytes(flow->text, v.value),
+        .base = v.base,
+        .is_32 = flow->text->mode == WNDL_INSN_32,
         .count = entries_before_next(flow, &v),
         .width = v.width};
     return table->bytes.size != 0;
@@ -217,8 +253,11 @@ bool wndl_jump_table_entry(
         wndl_cursor_at(table->bytes, (uint64_t)index * table->width, false);
     if (index >= table->count || index >= MOST_ENTRIES)
         return false;
-    *svma = table->width == 8
-                ? wndl_cursor_u64(&c)
-                : table->base + (uint64_t)(int32_t)wndl_cursor_u32(&c);
+    if (table->is_32)
+        *svma = (uint32_t)(table->base + wndl_cursor_u32(&c));
+    else if (table->width == 8)
+        *svma = wndl_cursor_u64(&c);
+    else
+        *svma = table->base + (uint64_t)(int32_t)wndl_cursor_u32(&c);
     return !c.failed;
 }

@@ -11,6 +11,7 @@
 struct wndl_jump_table {
     struct wndl_bytes bytes; /* from the table's start on */
     uint64_t base;           /* added to entries of 4 bytes */
+    bool is_32;              /* i386: the sum has 4 bytes, too */
     uint32_t count;          /* of entries; UINT32_MAX: not known */
     uint8_t width;           /* bytes of an entry: 4 or 8 */
 };

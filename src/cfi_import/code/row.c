@@ -5,27 +5,22 @@
 
 #include <string.h>
 
-enum {
-    WORD = 8,
-    RED_ZONE = 128,
-    OP_DEREF = 0x06,
-    OP_CONSTS = 0x11,
-    OP_PLUS = 0x22,
-    OP_BREG0 = 0x70,
-    DWARF_RSP = 7,
-    DWARF_RA = 16,
-};
-
-/* psABI, figure 3.36: the numbers in DWARF. */
-static const uint8_t dwarf_of[WNDL_INSN_REGS + 1] = {
-    0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15, DWARF_RA};
+enum { OP_DEREF = 0x06, OP_CONSTS = 0x11, OP_PLUS = 0x22, OP_BREG0 = 0x70 };
 
 /* Registers by how long they keep what they have. */
 static const uint8_t lasting[WNDL_INSN_REGS] = {
     5, 4, 3, 12, 13, 14, 15, 10, 0, 1, 2, 6, 7, 8, 9, 11};
 
-/* The registers that callees keep, but SP. */
-static const uint8_t kept[] = {3, 5, 12, 13, 14, 15};
+static const struct wndl_code_machine *machine_of(
+    const struct wndl_code_state *s)
+{
+    return wndl_code_machine_of((enum wndl_insn_mode)s->mode);
+}
+
+static uint8_t dwarf_of(const struct wndl_code_state *s, unsigned reg)
+{
+    return machine_of(s)->dwarf[reg];
+}
 
 /* ---- expressions */
 
@@ -53,13 +48,13 @@ static void put_sleb(struct writer *w, int64_t value)
     }
 }
 
-/* A rule by the address reg + offset; with `then`, by the word there. */
-static struct wndl_cfi_rule write_place(struct writer *w,
-    enum wndl_cfi_rule_kind kind, unsigned reg, int64_t offset)
+/* A rule by the address reg + offset; `reg` as DWARF numbers it. */
+static struct wndl_cfi_rule write_place(
+    struct writer *w, enum wndl_cfi_rule_kind kind, uint8_t reg, int64_t offset)
 {
     struct wndl_cfi_rule rule = {.kind = (uint8_t)kind};
     rule.expr = w->next;
-    put(w, (uint8_t)(OP_BREG0 + dwarf_of[reg]));
+    put(w, (uint8_t)(OP_BREG0 + reg));
     put_sleb(w, offset);
     rule.expr_size = (uint32_t)(w->next - rule.expr);
     return rule;
@@ -98,7 +93,8 @@ static bool is_safe(
     const struct wndl_code_state *s, const struct wndl_code_slot *slot)
 {
     const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
-    return sp.from != slot->at.from || slot->at.offset >= sp.offset - RED_ZONE;
+    return sp.from != slot->at.from ||
+           slot->at.offset >= sp.offset - machine_of(s)->red_zone;
 }
 
 static bool is_live(
@@ -126,7 +122,7 @@ static bool counts_from(
     if (s->regs[reg].from != WNDL_CODE_CFA)
         return false;
     *cfa = (struct wndl_cfi_rule){.kind = WNDL_RULE_REGISTER,
-        .reg = dwarf_of[reg],
+        .reg = dwarf_of(s, reg),
         .offset = -(int64_t)s->regs[reg].offset};
     return true;
 }
@@ -150,7 +146,7 @@ static bool cfa_by_slot(const struct wndl_code_state *s, struct writer *w,
         if (slot->value.from != WNDL_CODE_CFA || !is_safe(s, slot) ||
             !reach(s, slot, &reg, &offset))
             continue;
-        *cfa = write_place(w, WNDL_RULE_VAL_EXPR, reg, offset);
+        *cfa = write_place(w, WNDL_RULE_VAL_EXPR, dwarf_of(s, reg), offset);
         add_word(w, cfa, -(int64_t)slot->value.offset);
         return true;
     }
@@ -175,7 +171,7 @@ static bool rule_by_slot(const struct wndl_code_state *s, unsigned reg,
             *rule = (struct wndl_cfi_rule){
                 .kind = WNDL_RULE_OFFSET, .offset = slot->at.offset};
         else if (reach(s, slot, &base, &offset))
-            *rule = write_place(w, WNDL_RULE_EXPR, base, offset);
+            *rule = write_place(w, WNDL_RULE_EXPR, dwarf_of(s, base), offset);
         else
             continue;
         return true;
@@ -190,7 +186,7 @@ static bool rule_by_register(
         if (s->regs[i].from != WNDL_CODE_ENTRY + reg)
             continue;
         *rule = (struct wndl_cfi_rule){
-            .kind = WNDL_RULE_REGISTER, .reg = dwarf_of[i]};
+            .kind = WNDL_RULE_REGISTER, .reg = dwarf_of(s, i)};
         return true;
     }
     return false;
@@ -212,25 +208,30 @@ static struct wndl_cfi_rule rule_of(
 }
 
 /* Any CFA will do: nobody asks for the registers of a caller. */
-static bool end_stack(struct wndl_cfi_row *row)
+static bool end_stack(
+    const struct wndl_code_machine *machine, struct wndl_cfi_row *row)
 {
-    row->cfa = (struct wndl_cfi_rule){
-        .kind = WNDL_RULE_REGISTER, .reg = DWARF_RSP, .offset = WORD};
-    row->regs[DWARF_RA].kind = WNDL_RULE_UNDEFINED;
+    row->cfa = (struct wndl_cfi_rule){.kind = WNDL_RULE_REGISTER,
+        .reg = machine->dwarf[WNDL_INSN_RSP],
+        .offset = machine->word};
+    row->regs[machine->dwarf_ra].kind = WNDL_RULE_UNDEFINED;
     return true;
 }
 
 bool wndl_code_state_row(const struct wndl_code_state *s,
     struct wndl_cfi_row *row, uint8_t room[WNDL_CODE_ROOM])
 {
+    const struct wndl_code_machine *machine = machine_of(s);
     struct writer w = {room, room + WNDL_CODE_ROOM};
-    *row = (struct wndl_cfi_row){.ra_reg = DWARF_RA};
+    *row = (struct wndl_cfi_row){.ra_reg = machine->dwarf_ra};
     if (s->is_start)
-        return end_stack(row);
+        return end_stack(machine, row);
     if (!cfa_by_register(s, &row->cfa) && !cfa_by_slot(s, &w, &row->cfa))
         return false;
-    row->regs[DWARF_RA] = rule_of(s, WNDL_CODE_RA, &w);
-    for (size_t i = 0; i < sizeof kept; i++)
-        row->regs[dwarf_of[kept[i]]] = rule_of(s, kept[i], &w);
-    return row->regs[DWARF_RA].kind != WNDL_RULE_UNDEFINED;
+    struct wndl_cfi_rule *ra = &row->regs[machine->dwarf_ra];
+    *ra = rule_of(s, WNDL_CODE_RA, &w);
+    for (size_t i = 0; i < machine->kept_count; i++)
+        row->regs[machine->dwarf[machine->kept[i]]] =
+            rule_of(s, machine->kept[i], &w);
+    return ra->kind != WNDL_RULE_UNDEFINED;
 }

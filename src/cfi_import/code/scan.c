@@ -94,10 +94,14 @@ void wndl_code_flow_scan(
     while (start < end && has_offset(f, start)) {
         struct wndl_insn_glance g;
         const struct wndl_bytes code = code_at(f, offset_of(f, start));
-        const bool known = wndl_insn_glance(code, start, &g);
+        const bool known = wndl_insn_glance(f->text->mode, code, start, &g);
         const unsigned size = known ? g.size : 1;
         f->scanned += known && g.is_padding ? 0 : size;
         start += size;
+        if (known && g.from_base)
+            g.target = (uint32_t)(g.target + f->text->got);
+        else if (known && g.is_constant && !f->text->is_fixed)
+            continue;
         if (known && g.op != WNDL_INSN_OTHER)
             take_reference(f, &g, start, is_sure);
     }

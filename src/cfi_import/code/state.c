@@ -4,11 +4,19 @@
 #include <string.h>
 
 enum {
-    WORD = 8,
-    KEPT = 1 << WNDL_INSN_RBX | 1 << WNDL_INSN_RSP | 1 << WNDL_INSN_RBP |
-           0xf << WNDL_INSN_R12,
     FARTHEST = 1 << 30, /* bytes that an offset may have */
 };
+
+static const struct wndl_code_machine *machine_of(
+    const struct wndl_code_state *s)
+{
+    return wndl_code_machine_of((enum wndl_insn_mode)s->mode);
+}
+
+static int32_t word_of(const struct wndl_code_state *s)
+{
+    return machine_of(s)->word;
+}
 
 static const struct wndl_code_value unknown;
 
@@ -22,22 +30,25 @@ static struct wndl_code_value add(struct wndl_code_value v, int64_t by)
     return v;
 }
 
-void wndl_code_state_enter(struct wndl_code_state *s)
+void wndl_code_state_enter(struct wndl_code_state *s, enum wndl_insn_mode mode)
 {
     memset(s, 0, sizeof *s);
-    for (unsigned reg = 0; reg < WNDL_INSN_REGS; reg++) {
-        if ((KEPT >> reg & 1) != 0)
+    s->mode = (uint8_t)mode;
+    const struct wndl_code_machine *machine = machine_of(s);
+    for (unsigned reg = 0; reg < machine->regs; reg++) {
+        if ((machine->keeps >> reg & 1) != 0)
             s->regs[reg].from = WNDL_CODE_ENTRY + reg;
     }
-    s->regs[WNDL_INSN_RSP] = (struct wndl_code_value){WNDL_CODE_CFA, -WORD};
+    const struct wndl_code_value sp = {WNDL_CODE_CFA, -word_of(s)};
+    s->regs[WNDL_INSN_RSP] = sp;
     s->slots = 1;
-    s->slot[0] = (struct wndl_code_slot){
-        {WNDL_CODE_CFA, -WORD}, {WNDL_CODE_ENTRY + WNDL_CODE_RA, 0}};
+    s->slot[0] =
+        (struct wndl_code_slot){sp, {WNDL_CODE_ENTRY + WNDL_CODE_RA, 0}};
 }
 
-void wndl_code_state_start(struct wndl_code_state *s)
+void wndl_code_state_start(struct wndl_code_state *s, enum wndl_insn_mode mode)
 {
-    wndl_code_state_enter(s);
+    wndl_code_state_enter(s, mode);
     s->slots = 0;
     s->slot[0] = (struct wndl_code_slot){0};
     s->is_start = 1;
@@ -58,7 +69,7 @@ void wndl_code_state_load(struct wndl_code_state *s, struct wndl_bytes bytes)
 bool wndl_code_state_may_return(const struct wndl_code_state *s)
 {
     const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
-    return sp.from == WNDL_CODE_CFA && sp.offset == -WORD;
+    return sp.from == WNDL_CODE_CFA && sp.offset == -word_of(s);
 }
 
 /* ---- slots */
@@ -86,7 +97,7 @@ static void spoil(
     for (uint32_t i = s->slots; i-- > 0;) {
         const struct wndl_code_value slot = s->slot[i].at;
         if (slot.from == at.from && slot.offset < at.offset + size &&
-            slot.offset + WORD > at.offset)
+            slot.offset + word_of(s) > at.offset)
             drop_slot(s, i);
     }
 }
@@ -97,7 +108,7 @@ static void store(struct wndl_code_state *s, struct wndl_code_value at,
     uint32_t i = 0;
     if (!is_place(at))
         return;
-    spoil(s, at, WORD);
+    spoil(s, at, word_of(s));
     if (value.from == WNDL_CODE_UNKNOWN || s->slots == WNDL_CODE_SLOTS)
         return;
     while (i < s->slots && is_before(s->slot[i].at, at))
@@ -149,7 +160,7 @@ static void push(
 {
     struct wndl_code_value *sp = &s->regs[WNDL_INSN_RSP];
     *sp = add(*sp, -size);
-    if (size == WORD)
+    if (size == word_of(s))
         store(s, *sp, value);
     else if (is_place(*sp))
         spoil(s, *sp, size);
@@ -159,18 +170,20 @@ static void pop(struct wndl_code_state *s, const struct wndl_insn *insn)
 {
     struct wndl_code_value *sp = &s->regs[WNDL_INSN_RSP];
     const struct wndl_code_value value =
-        insn->value == WORD ? load(s, *sp) : unknown;
+        insn->value == word_of(s) ? load(s, *sp) : unknown;
     *sp = add(*sp, insn->value);
     if (insn->reg != WNDL_INSN_NO_REG)
         s->regs[insn->reg] = value;
     else if (insn->stores != 0 && is_place(address_of(s, &insn->mem)))
-        spoil(s, address_of(s, &insn->mem), WORD);
+        spoil(s, address_of(s, &insn->mem), word_of(s));
 }
 
 /* After a call, nothing is left below SP. */
-static void call(struct wndl_code_state *s, uint16_t keeps)
+static void call(struct wndl_code_state *s, const struct wndl_insn *insn)
 {
-    const uint32_t kept = KEPT | keeps;
+    const uint32_t kept = (uint32_t)machine_of(s)->keeps | insn->keeps;
+    if (insn->frees != 0)
+        s->regs[WNDL_INSN_RSP] = add(s->regs[WNDL_INSN_RSP], insn->frees);
     const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
     for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
         if ((kept >> i & 1) == 0)
@@ -186,12 +199,12 @@ static void leave(struct wndl_code_state *s)
 {
     const struct wndl_code_value fp = s->regs[WNDL_INSN_RBP];
     s->regs[WNDL_INSN_RBP] = load(s, fp);
-    s->regs[WNDL_INSN_RSP] = add(fp, WORD);
+    s->regs[WNDL_INSN_RSP] = add(fp, word_of(s));
 }
 
 static void enter(struct wndl_code_state *s, int64_t size)
 {
-    push(s, s->regs[WNDL_INSN_RBP], WORD);
+    push(s, s->regs[WNDL_INSN_RBP], word_of(s));
     s->regs[WNDL_INSN_RBP] = s->regs[WNDL_INSN_RSP];
     s->regs[WNDL_INSN_RSP] = add(s->regs[WNDL_INSN_RSP], -size);
 }
@@ -272,7 +285,7 @@ static bool step(struct wndl_code_state *s, const struct wndl_insn *insn)
         return true;
     case WNDL_INSN_CALL:
     case WNDL_INSN_CALL_OTHER:
-        call(s, insn->keeps);
+        call(s, insn);
         return true;
     default:
         return spoil_all(s, insn);

@@ -8,7 +8,7 @@
 #define WNDL_CFI_IMPORT_CODE_STATE_H
 
 #include "cfi/cfi.h"
-#include "cfi_import/code/insn.h"
+#include "cfi_import/code/machine.h"
 
 enum {
     WNDL_CODE_SLOTS = 24,
@@ -37,12 +37,13 @@ struct wndl_code_slot {
 };
 
 /*
- * Invariants: slots are sorted by place, 8 bytes each, do not overlap, and hold
+ * Invariants: slots are sorted by place, a word each, do not overlap, and hold
  * known values; those after `slots` are zero.
  */
 struct wndl_code_state {
     struct wndl_code_value regs[WNDL_INSN_REGS];
-    uint16_t joined;  /* whether SP is unknown because two ways disagree */
+    uint8_t mode;     /* enum wndl_insn_mode */
+    uint8_t joined;   /* whether SP is unknown because two ways disagree */
     uint8_t is_start; /* whether a process or thread starts here: no caller */
     uint8_t past_syscall; /* whether the kernel was called before */
     uint32_t slots;
@@ -56,7 +57,8 @@ static inline bool wndl_code_same(
 }
 
 /* The state at a function's entry. */
-void wndl_code_state_enter(struct wndl_code_state *state);
+void wndl_code_state_enter(
+    struct wndl_code_state *state, enum wndl_insn_mode mode);
 
 /* The bytes that identify a state, in place. */
 struct wndl_bytes wndl_code_state_bytes(const struct wndl_code_state *state);
@@ -96,6 +98,7 @@ bool wndl_code_state_row(const struct wndl_code_state *state,
     struct wndl_cfi_row *row, uint8_t room[WNDL_CODE_ROOM]);
 
 /* The state where a process starts, which has no caller. */
-void wndl_code_state_start(struct wndl_code_state *state);
+void wndl_code_state_start(
+    struct wndl_code_state *state, enum wndl_insn_mode mode);
 
 #endif

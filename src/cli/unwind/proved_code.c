@@ -133,7 +133,7 @@ static void decode(
         wndl_process_read(c->pid, insn->address, bytes, sizeof bytes);
     if (size == 0)
         return;
-    insn->is_known = wndl_insn_decode(
+    insn->is_known = wndl_insn_decode(WNDL_INSN_64,
         (struct wndl_bytes){bytes, size}, insn->address, &insn->insn);
     insn->pushes_flags = bytes[0] == PUSHF;
     insn->is_call_of_kernel = size > 1 && bytes[0] == 0x0f && bytes[1] == 0x05;

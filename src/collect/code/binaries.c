@@ -248,7 +248,8 @@ static void recall_table(
     struct wndl_bytes table = {0};
     struct wndl_error err = {0};
     binary->may_lack_rules =
-        binaries->maker != NULL && binary->machine == EM_X86_64 &&
+        binaries->maker != NULL &&
+        (binary->machine == EM_X86_64 || binary->machine == EM_386) &&
         binary->unwind_table.bytes.data == binary->made_table.data;
     if (!binary->may_lack_rules)
         return;
@@ -484,21 +485,22 @@ struct wndl_remote_module wndl_binary_module(
 }
 
 static struct wndl_cfi_section section_of(
-    const struct wndl_binary_section *section)
+    const struct wndl_binary *binary, const struct wndl_binary_section *section)
 {
     return (struct wndl_cfi_section){
         .bytes = section->bytes,
         .addr = section->svma,
         .data_base = section->svma,
-        .address_size = 8,
+        .address_size = binary->machine == EM_386 ? 4 : 8,
     };
 }
 
-/* Only asked about x86-64. */
+/* Only asked about x86-64 and i386. */
 static bool has_fde(const struct wndl_binary *binary, uint64_t svma)
 {
-    const struct wndl_cfi_section frame = section_of(&binary->eh_frame);
-    const struct wndl_cfi_section hdr = section_of(&binary->eh_frame_hdr);
+    const struct wndl_cfi_section frame = section_of(binary, &binary->eh_frame);
+    const struct wndl_cfi_section hdr =
+        section_of(binary, &binary->eh_frame_hdr);
     struct wndl_fde fde;
     uint64_t offset;
     if (hdr.bytes.size == 0)

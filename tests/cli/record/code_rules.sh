@@ -123,3 +123,36 @@ strip main
 objcopy --remove-section=.note.gnu.build-id main
 record 0 -r 1000 -- ./main
 complete_above 99.5
+
+# So has a 32-bit program.
+[ -e "$fixtures/narrow" ] || exit 0
+cat >straight_32.s <<'END'
+    .text
+    .globl straight
+    .type straight, @function
+straight:
+    push %ebx
+    sub $32, %esp
+    mov 40(%esp), %ebx
+    mov %ebx, %ecx
+    shr $3, %ebx
+1:
+    .rept 6000
+    add %ecx, %eax
+    .endr
+    dec %ebx
+    jnz 1b
+    add $32, %esp
+    pop %ebx
+    ret
+    .size straight, . - straight
+    .section .note.GNU-stack,"",@progbits
+END
+gcc -m32 -O1 -fomit-frame-pointer -Wl,--build-id main.c straight_32.s -o main
+record 0 -r 1000 -- ./main
+complete_above 99.5
+"$windlass" export -o folded.txt r.wndl 2>/dev/null
+grep -Eq '^main;_start;.*;main;outer;straight ' folded.txt ||
+    fail "32 bits: not by rules from code: $(cat folded.txt)"
+id=$(readelf -n main | sed -n 's/.*Build ID: //p')
+[ -s "$(echo "tables/$id"*.wcode)" ] || fail "32 bits: no rules were kept"

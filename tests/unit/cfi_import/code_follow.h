@@ -34,25 +34,45 @@ static inline uint64_t address(const uint8_t *place)
     return (uint64_t)(uintptr_t)place;
 }
 
+/*
+ * Follows the code with the mode and the other things that `text` has. Code of
+ * i386 has addresses of 4 bytes, places here more: it is followed where the
+ * place's lower half is.
+ */
+static inline void follow_text(
+    struct followed *f, const uint8_t *start, const uint8_t *end)
+{
+    const uint64_t svma = f->text.mode == WNDL_INSN_64
+                              ? address(start)
+                              : (uint32_t)address(start);
+    const uint64_t size = (uint64_t)(end - start);
+    f->text.code = (struct wndl_code_part){svma, {start, size}};
+    f->text.parts = &f->text.code;
+    f->text.part_count = 1;
+    wndl_arena_init(&f->arena, wndl_mem_libc());
+    assert_true(wndl_code_flow_init(&f->flow, &f->text, &f->arena));
+    wndl_code_flow_enter(&f->flow, svma, WNDL_CODE_CALLED);
+    wndl_code_flow_scan(&f->flow, svma, svma + size, false);
+    assert_true(wndl_code_flow_run(&f->flow));
+    assert_false(f->flow.full);
+    f->text.code.svma = address(start);
+}
+
 static inline void follow(
     struct followed *f, const uint8_t *start, const uint8_t *end)
 {
-    const struct wndl_bytes bytes = {start, (size_t)(end - start)};
-    f->text = (struct wndl_code_text){.code = {address(start), bytes},
-        .parts = &f->text.code,
-        .part_count = 1};
-    wndl_arena_init(&f->arena, wndl_mem_libc());
-    assert_true(wndl_code_flow_init(&f->flow, &f->text, &f->arena));
-    wndl_code_flow_enter(&f->flow, address(start), WNDL_CODE_CALLED);
-    wndl_code_flow_scan(&f->flow, address(start), address(end), false);
-    assert_true(wndl_code_flow_run(&f->flow));
-    assert_false(f->flow.full);
+    f->text = (struct wndl_code_text){.mode = WNDL_INSN_64};
+    follow_text(f, start, end);
 }
 
-static const char *const names[] = {"ax", "dx", "cx", "bx", "si", "di", "bp",
+/* Registers as DWARF numbers them. */
+static const char *const names_64[] = {"ax", "dx", "cx", "bx", "si", "di", "bp",
     "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "ra"};
+static const char *const names_32[] = {
+    "ax", "cx", "dx", "bx", "sp", "bp", "si", "di", "ra"};
 
-static inline int say(char *to, size_t room, const struct wndl_cfi_rule *rule)
+static inline int say(const char *const *names, char *to, size_t room,
+    const struct wndl_cfi_rule *rule)
 {
     struct wndl_cursor c = wndl_cursor_at(
         (struct wndl_bytes){rule->expr, rule->expr_size}, 0, false);
@@ -74,7 +94,7 @@ static inline int say(char *to, size_t room, const struct wndl_cfi_rule *rule)
     }
 }
 
-/* "CFA RBP RBX", as far as the wanted text goes. */
+/* "CFA BP BX", as far as the wanted text goes. */
 static inline void expect(
     const struct followed *f, const uint8_t *place, const char *wanted)
 {
@@ -83,14 +103,20 @@ static inline void expect(
     uint8_t room[WNDL_CODE_ROOM];
     char text[100] = "unreached";
     const uint64_t at = address(place) - f->text.code.svma;
+    const struct wndl_code_machine *machine =
+        wndl_code_machine_of(f->text.mode);
+    const char *const *names =
+        f->text.mode == WNDL_INSN_64 ? names_64 : names_32;
     if (wndl_code_flow_state(&f->flow, at, &state)) {
         size_t size = 0;
         const bool has = wndl_code_state_row(&state, &row, room);
-        const struct wndl_cfi_rule *const rules[] = {
-            &row.cfa, &row.regs[6], &row.regs[3]};
+        const struct wndl_cfi_rule *const rules[] = {&row.cfa,
+            &row.regs[machine->dwarf[WNDL_INSN_RBP]],
+            &row.regs[machine->dwarf[WNDL_INSN_RBX]]};
         (void)snprintf(text, sizeof text, "no rule");
         for (size_t i = 0; i < 3 && has; i++) {
-            size += (size_t)say(text + size, sizeof text - size, rules[i]);
+            size +=
+                (size_t)say(names, text + size, sizeof text - size, rules[i]);
             text[size++] = i == 2 ? '\0' : ' ';
         }
     }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * machine: the differences of x86-64 and i386 for those who follow their code:
+ * words, the registers that callees keep, and DWARF's numbers of registers.
+ */
+#ifndef WNDL_CFI_IMPORT_CODE_MACHINE_H
+#define WNDL_CFI_IMPORT_CODE_MACHINE_H
+
+#include "cfi_import/code/insn.h"
+
+enum { WNDL_CODE_MOST_KEPT = 6 };
+
+struct wndl_code_machine {
+    uint8_t word;     /* bytes of an address, and of what push and pop move */
+    uint8_t red_zone; /* bytes below SP that handlers leave alone */
+    uint8_t regs;     /* general registers */
+    uint8_t dwarf_ra; /* DWARF's number of the return address */
+    uint8_t dwarf[WNDL_INSN_REGS]; /* ... of the others, by the instructions' */
+    uint16_t keeps; /* a bit for each register that callees keep */
+    uint8_t kept_count;
+    uint8_t kept[WNDL_CODE_MOST_KEPT]; /* those, but SP */
+};
+
+const struct wndl_code_machine *wndl_code_machine_of(enum wndl_insn_mode mode);
+
+#endif
