@@ -330,6 +330,7 @@ enum wndl_status wndl_collector_start(
     c->run.session.listener = c->run.session.nameless = -1;
     c->run.loop.poll = c->signals.fd = c->run.file = -1;
     c->processes.reserve = c->controller.asker = -1;
+    c->processes.spare.memfd = -1;
     c->controller.begin_at = c->controller.end_at = UINT64_MAX;
     enum wndl_status status = start(c, exit_code, err);
     if (status == WNDL_OK) {
@@ -686,6 +687,7 @@ void wndl_collector_free(struct wndl_collector *c)
         wndl_binaries_free(&c->run.binaries);
     close_if_open(c->run.file);
     close_if_open(c->processes.reserve);
+    wndl_collector_block_free(&c->processes.spare);
     wndl_signals_close(&c->signals);
     close_if_open(c->run.loop.poll);
     wndl_mem_free(wndl_mem_libc(), c->run.path);

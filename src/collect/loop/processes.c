@@ -177,6 +177,14 @@ static void read_from_outside(
     entry->turn = now + all->run->request.offcpu_interval;
 }
 
+static void give_tables_at_start(
+    struct wndl_processes *all, struct wndl_collector_process *p)
+{
+    if (!wndl_plain_has(&all->plain, p, all->run->binaries.made))
+        wndl_processes_give_tables(all, p);
+}
+
+/* The first allocation may need a table; the first sample has time. */
 static bool send_go(struct wndl_processes *all,
     const struct wndl_process_entry *entry, int memfd)
 {
@@ -191,8 +199,8 @@ static bool send_go(struct wndl_processes *all,
     settings.go.nodes = entry->process->tree.max_nodes;
     if (r->tables[0] != '\0')
         memcpy(entry->process->shm->tables, r->tables, sizeof r->tables);
-    if (!wndl_plain_has(&all->plain, entry->process, all->run->binaries.made))
-        wndl_processes_give_tables(all, entry->process);
+    if (entry->process->heap != NULL)
+        give_tables_at_start(all, entry->process);
     return wndl_session_go(entry->socket, &settings.go, memfd);
 }
 
@@ -239,28 +247,38 @@ static void drop_process(
     entry->process = NULL;
 }
 
+/* Lets a process begin with its block. False, with errno, on failure. */
+static bool begin_with(
+    struct wndl_processes *all, struct wndl_process_entry *entry, int memfd)
+{
+    set_up(all, entry);
+    return attend(all, entry) && send_go(all, entry, memfd);
+}
+
 /* Answers a hello. Returns 0, or errno. */
 static int answer(struct wndl_processes *all, struct wndl_process_entry *entry,
     const struct wndl_recording_process *origin)
 {
     struct wndl_collector_heap_request heap = all->run->request.heap;
-    int memfd;
     wndl_settings_choose_room(&heap, entry->pid, is_wide(entry->machine));
     entry->heap_sites = heap.sites;
     entry->process = wndl_collector_process_new(
-        &all->run->recording, &all->run->totals, origin, &heap, &memfd);
+        &all->run->recording, &all->run->totals, origin, &heap, NULL);
     if (entry->process == NULL)
         return errno;
-    set_up(all, entry);
-    bool begun = attend(all, entry) && send_go(all, entry, memfd);
+    const int memfd = wndl_processes_give_block(all, entry->process, &heap);
+    bool begun = memfd >= 0 && begin_with(all, entry, memfd);
     int why = errno;
-    close(memfd);
+    if (memfd >= 0)
+        close(memfd);
     if (!begun) {
         drop_process(all, entry);
         return why;
     }
     wndl_collector_process_announce(entry->process, origin);
     read_from_outside(all, entry);
+    if (entry->process->heap == NULL)
+        give_tables_at_start(all, entry->process);
     return 0;
 }
 
@@ -503,19 +521,6 @@ void wndl_processes_end_gone(struct wndl_processes *all)
 
 /* ---- talking */
 
-/* A perf event would stop a process under a debugger, by its SIGTRAP. */
-static void look_for_debugger(
-    struct wndl_processes *all, struct wndl_process_entry *entry)
-{
-    if (entry->process->event_fd < 0)
-        return;
-    bool debugged = wndl_proc_tracer(entry->pid) != 0;
-    if (debugged == entry->process->debugged)
-        return;
-    all->traced += debugged;
-    wndl_collector_process_debugged(entry->process, debugged);
-}
-
 /*
  * A late message that crossed our answer is void, unless the process could not
  * go on with it.
@@ -546,13 +551,14 @@ static void take_ready(
     entry->process->event_fd = next.fd;
     /* The program's own module is listed; announce it now. */
     wndl_collector_process_take_stacks(entry->process, false);
-    look_for_debugger(all, entry);
+    wndl_processes_look_for_debugger(all, entry);
     wndl_processes_keep_lost(all, entry->process);
     if (all->run->paused)
         wndl_collector_process_pause(entry->process, true);
     wndl_loop_unwatch(&all->run->loop, entry->socket);
     close(entry->socket);
     entry->socket = -1;
+    wndl_processes_make_spare(all, entry);
 }
 
 static void take_hello(struct wndl_processes *all,
@@ -612,22 +618,10 @@ static void on_message(void *owner)
 
 /* ---- while they run */
 
-/* A pause by the program itself does not pause its blocked threads. */
-static void look_for_hold(
-    struct wndl_processes *all, struct wndl_process_entry *entry)
-{
-    const struct wndl_collector_process *p = entry->process;
-    if (p->shm == NULL || p->offcpu == NULL)
-        return;
-    bool held = atomic_load(&p->shm->held) % 2 != 0;
-    wndl_offcpu_pause(
-        p->offcpu, all->run->paused || held, wndl_clock_monotonic_ns());
-}
-
 static void look_for_changes(
     struct wndl_processes *all, struct wndl_process_entry *entry)
 {
-    look_for_debugger(all, entry);
+    wndl_processes_look_for_debugger(all, entry);
     if (!wndl_collector_process_replaced(entry->process)) {
         wndl_collector_process_take_title(
             entry->process, wndl_clock_monotonic_ns());
@@ -672,7 +666,7 @@ void wndl_processes_drain(struct wndl_processes *all)
         count++;
         wndl_collector_process_drain(l->process, false);
         wndl_processes_renew_tables(all, l->process);
-        look_for_hold(all, l);
+        wndl_processes_look_for_hold(all, l);
         look_for_silence(all, l);
         if (has_its_turn(all, l))
             look_for_changes(all, l);

@@ -54,6 +54,8 @@ struct wndl_processes {
     int reserve;   /* a spare descriptor for a refusal when none is left; -1 */
     uint64_t turn; /* CLOCK_MONOTONIC ns: no `offcpu` has a turn before */
     struct wndl_plain plain;
+    /* For the next process, made while the last one starts. */
+    struct wndl_collector_block spare;
     uint32_t drains;  /* number of drains so far */
     uint32_t drained; /* processes in the last drain */
     uint32_t other_engine, traced;
@@ -112,6 +114,26 @@ void wndl_processes_pause(
 
 /* Ends the sampling of all processes for good. */
 void wndl_processes_give_up(const struct wndl_processes *all);
+
+/* Stops the event of a process while a debugger is attached to it. */
+void wndl_processes_look_for_debugger(
+    struct wndl_processes *all, struct wndl_process_entry *entry);
+
+/* Pauses the reads from outside of a process that pauses itself. */
+void wndl_processes_look_for_hold(
+    struct wndl_processes *all, struct wndl_process_entry *entry);
+
+/*
+ * Gives a process a block, as `heap` says. Returns its descriptor for the
+ * caller to close, or -1 with errno.
+ */
+int wndl_processes_give_block(struct wndl_processes *all,
+    struct wndl_collector_process *process,
+    const struct wndl_collector_heap_request *heap);
+
+/* Makes a block as the one of `entry`, unless there is a spare one. */
+void wndl_processes_make_spare(
+    struct wndl_processes *all, const struct wndl_process_entry *entry);
 
 /* Gives a process the rules that its runtime cannot read (made_tables.h). */
 void wndl_processes_give_tables(

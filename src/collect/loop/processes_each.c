@@ -173,6 +173,54 @@ void wndl_processes_keep_lost(
         p->lost = new_lost(all, p);
 }
 
+/* A perf event would stop a process under a debugger, by its SIGTRAP. */
+void wndl_processes_look_for_debugger(
+    struct wndl_processes *all, struct wndl_process_entry *entry)
+{
+    if (entry->process->event_fd < 0)
+        return;
+    bool debugged = wndl_proc_tracer(entry->pid) != 0;
+    if (debugged == entry->process->debugged)
+        return;
+    all->traced += debugged;
+    wndl_collector_process_debugged(entry->process, debugged);
+}
+
+/* A pause by the program itself does not pause its blocked threads. */
+void wndl_processes_look_for_hold(
+    struct wndl_processes *all, struct wndl_process_entry *entry)
+{
+    const struct wndl_collector_process *p = entry->process;
+    if (p->shm == NULL || p->offcpu == NULL)
+        return;
+    bool held = atomic_load(&p->shm->held) % 2 != 0;
+    wndl_offcpu_pause(
+        p->offcpu, all->run->paused || held, wndl_clock_monotonic_ns());
+}
+
+int wndl_processes_give_block(struct wndl_processes *all,
+    struct wndl_collector_process *p,
+    const struct wndl_collector_heap_request *heap)
+{
+    struct wndl_collector_block block = all->spare;
+    if (wndl_collector_block_fits(&block, heap))
+        all->spare.memfd = -1;
+    else if (!wndl_collector_block_make(&block, heap))
+        return -1;
+    wndl_collector_process_take_block(p, &block);
+    return block.memfd;
+}
+
+void wndl_processes_make_spare(
+    struct wndl_processes *all, const struct wndl_process_entry *entry)
+{
+    struct wndl_collector_heap_request heap = all->run->request.heap;
+    heap.sites = entry->heap_sites;
+    heap.nodes = entry->process->tree.max_nodes;
+    if (all->spare.memfd < 0)
+        (void)wndl_collector_block_make(&all->spare, &heap);
+}
+
 /* The process's modules; NULL if they are not known. */
 static const struct wndl_offcpu_code *look_at_code(
     struct wndl_processes *all, struct wndl_collector_process *p)

@@ -49,76 +49,6 @@ bool wndl_collector_process_replaced(const struct wndl_collector_process *p)
            st.st_ino != p->inode;
 }
 
-/* The target cannot shrink the block under our feet. */
-static int make_memfd(size_t size)
-{
-    int fd = memfd_create("windlass", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return -1;
-    if (ftruncate(fd, (off_t)size) == 0 &&
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-        return fd;
-    int why = errno;
-    close(fd);
-    errno = why;
-    return -1;
-}
-
-static uint32_t nodes_of(const struct wndl_collector_heap_request *heap)
-{
-    return heap->flags != 0 ? heap->nodes : WNDL_SHM_NODES;
-}
-
-static size_t size_of(const struct wndl_collector_heap_request *heap)
-{
-    return heap->flags == 0
-               ? wndl_shm_whole_size(WNDL_SHM_NODES)
-               : wndl_heap_offset(heap->nodes) +
-                     wndl_heap_whole_size(heap->sites, heap->flags);
-}
-
-static bool map_block(struct wndl_collector_process *p,
-    const struct wndl_collector_heap_request *heap, int memfd)
-{
-    const uint32_t nodes = nodes_of(heap);
-    const size_t size = heap->flags != 0 ? wndl_shm_size(nodes) : size_of(heap);
-    void *block =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
-    if (block == MAP_FAILED)
-        return false;
-    p->shm = block;
-    p->shm_size = size;
-    p->tree = wndl_stackreader_init((void *)p->shm->tree, nodes);
-    if (heap->flags != 0)
-        p->heap = wndl_collector_heap_new(heap, memfd);
-    return heap->flags == 0 || p->heap != NULL;
-}
-
-static void prepare_block(struct wndl_collector_process *p)
-{
-    p->shm->magic = WNDL_SHM_MAGIC;
-    p->shm->version = WNDL_SHM_VERSION;
-    (void)wndl_stacktree_init(p->shm->tree, p->tree.max_nodes);
-    if (p->heap != NULL)
-        wndl_collector_heap_prepare(p->heap);
-}
-
-static bool make_block(struct wndl_collector_process *p,
-    const struct wndl_collector_heap_request *heap, int *memfd)
-{
-    *memfd = make_memfd(size_of(heap));
-    if (*memfd < 0)
-        return false;
-    if (map_block(p, heap, *memfd)) {
-        prepare_block(p);
-        return true;
-    }
-    int why = errno;
-    close(*memfd);
-    errno = why;
-    return false;
-}
-
 /* Programs overwrite their arguments, and fill up with NULs. */
 static struct wndl_bytes title_of(const char *command, size_t size)
 {
@@ -127,18 +57,6 @@ static struct wndl_bytes title_of(const char *command, size_t size)
     while (size > 0 && command[size - 1] == '\0')
         size--;
     return (struct wndl_bytes){(const uint8_t *)command, size};
-}
-
-/* It must be memory that no file system stands behind, and stay as large. */
-static bool adopt_block(struct wndl_collector_process *p,
-    const struct wndl_collector_heap_request *heap, int memfd)
-{
-    struct stat st;
-    const int seals = fcntl(memfd, F_GET_SEALS);
-    errno = EINVAL;
-    return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 &&
-           fstat(memfd, &st) == 0 && (size_t)st.st_size >= size_of(heap) &&
-           map_block(p, heap, memfd);
 }
 
 /*
@@ -253,15 +171,31 @@ static struct wndl_collector_process *new_process(
     return p;
 }
 
+void wndl_collector_process_take_block(
+    struct wndl_collector_process *p, struct wndl_collector_block *block)
+{
+    p->shm = block->shm;
+    p->shm_size = block->size;
+    p->tree = wndl_stackreader_init((void *)p->shm->tree, block->nodes);
+    p->heap = block->heap;
+    block->shm = NULL;
+    block->heap = NULL;
+}
+
 struct wndl_collector_process *wndl_collector_process_new(
     struct wndl_recording *recording, struct wndl_collector_totals *totals,
     const struct wndl_recording_process *origin,
     const struct wndl_collector_heap_request *heap, int *memfd)
 {
     struct wndl_collector_process *p = new_process(recording, totals, origin);
-    if (p == NULL || memfd == NULL || make_block(p, heap, memfd))
+    struct wndl_collector_block block;
+    if (p == NULL || memfd == NULL)
         return p;
-    return free_failed(p);
+    if (!wndl_collector_block_make(&block, heap))
+        return free_failed(p);
+    *memfd = block.memfd;
+    wndl_collector_process_take_block(p, &block);
+    return p;
 }
 
 struct wndl_collector_process *wndl_collector_process_adopt(
@@ -270,9 +204,13 @@ struct wndl_collector_process *wndl_collector_process_adopt(
     const struct wndl_collector_heap_request *heap, int memfd)
 {
     struct wndl_collector_process *p = new_process(recording, totals, origin);
-    if (p == NULL || adopt_block(p, heap, memfd))
-        return p;
-    return free_failed(p);
+    struct wndl_collector_block block;
+    if (p == NULL)
+        return NULL;
+    if (!wndl_collector_block_adopt(&block, heap, memfd))
+        return free_failed(p);
+    wndl_collector_process_take_block(p, &block);
+    return p;
 }
 
 void wndl_collector_process_was(struct wndl_collector_process *p)

@@ -14,6 +14,7 @@
 #include "collect/code/unlisted_code.h"
 #include "collect/offcpu/offcpu.h"
 #include "collect/offcpu/threads.h"
+#include "collect/process/block.h"
 #include "collect/process/heap.h"
 #include "collect/process/lost.h"
 #include "rec/event.h"
@@ -125,8 +126,15 @@ struct wndl_collector_process *wndl_collector_process_new(
     const struct wndl_collector_heap_request *heap, int *memfd);
 
 /*
- * The same, with the block that the process itself has made. `memfd` stays the
- * caller's. `heap` has the capacities that the process names.
+ * Gives a process that has no block this one, of which the descriptor stays the
+ * caller's.
+ */
+void wndl_collector_process_take_block(
+    struct wndl_collector_process *p, struct wndl_collector_block *block);
+
+/*
+ * The same as new, with the block that the process itself has made. `memfd`
+ * stays the caller's. `heap` has the capacities that the process names.
  */
 struct wndl_collector_process *wndl_collector_process_adopt(
     struct wndl_recording *recording, struct wndl_collector_totals *totals,

@@ -70,8 +70,6 @@ struct wndl_rt {
     _Atomic uint32_t held;      /* the block's, kept for forked children */
     _Atomic uint32_t unmaps;    /* +1 when the program unmaps memory */
     _Atomic uint32_t rules_age; /* +1 when a module is unloaded */
-    /* for all threads: walk/rules.c */
-    _Atomic(struct wndl_unwinder *) unwinder;
 };
 
 extern struct wndl_rt wndl_rt;

@@ -39,6 +39,11 @@ void wndl_rt_heap_end_thread(void)
 
 /* ---- the process */
 
+bool wndl_rt_heap_is_object(void)
+{
+    return true;
+}
+
 size_t wndl_rt_heap_shared_size(const struct wndl_go *go)
 {
     if ((go->heap & WNDL_HEAP_ON) == 0)

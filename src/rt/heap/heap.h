@@ -10,6 +10,9 @@
 
 #include <stdbool.h>
 
+/* Whether this is the object that records heaps. */
+bool wndl_rt_heap_is_object(void);
+
 /* The size in bytes of the shared memory, from its start. */
 size_t wndl_rt_heap_shared_size(const struct wndl_go *go);
 

@@ -4,6 +4,11 @@
 
 #include "rec/heap.h"
 
+bool wndl_rt_heap_is_object(void)
+{
+    return false;
+}
+
 size_t wndl_rt_heap_shared_size(const struct wndl_go *go)
 {
     return (go->heap & WNDL_HEAP_ON) != 0 ? wndl_shm_size(go->nodes)

@@ -92,14 +92,15 @@ static uint64_t waited(const struct wndl_rt_sample *sample)
 
 /*
  * A thread that lost the CPU to another one has stood still, too, so two looks
- * are needed.
+ * are needed. A new thread has had no look to stand still since: its first may
+ * come at any moment of an interval.
  */
 static bool stands_still(const struct wndl_rt_sample *sample)
 {
     struct wndl_rt_thread *t = sample->thread;
     bool before = t->stood_still;
-    t->stood_still =
-        sample->cpu - t->look_cpu < wndl_rt.interval / STANDING_STILL;
+    t->stood_still = t->look_time != 0 && sample->cpu - t->look_cpu <
+                                              wndl_rt.interval / STANDING_STILL;
     return before && t->stood_still;
 }
 

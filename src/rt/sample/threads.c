@@ -229,13 +229,14 @@ static uint8_t *map_slot(uint32_t slot, size_t size)
     if (start == NULL)
         return wndl_rt_map_undumped(size);
     uint8_t *memory = start + slot * size;
+    if (!wndl_rt_is_careful())
+        return wndl_raw3(SYS_mprotect, (long)memory, (long)size,
+                   PROT_READ | PROT_WRITE) == 0
+                   ? memory
+                   : NULL;
     const long a[] = {(long)memory, (long)size, PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED};
-    if (wndl_raw6(WNDL_SYS_MMAP, a, -1, 0) != (long)memory)
-        return NULL;
-    if (!wndl_rt_is_careful())
-        (void)wndl_raw3(SYS_madvise, (long)memory, (long)size, MADV_DONTDUMP);
-    return memory;
+    return wndl_raw6(WNDL_SYS_MMAP, a, -1, 0) == (long)memory ? memory : NULL;
 }
 
 static struct wndl_rt_thread *map_memory(uint32_t slot)
@@ -243,14 +244,13 @@ static struct wndl_rt_thread *map_memory(uint32_t slot)
     struct wndl_rt_thread *t;
     size_t own = aligned(sizeof *t);
     size_t walks = aligned(wndl_resume_size(wndl_rt.max_frames));
-    struct wndl_unwinder *rules = wndl_rt_unwinder();
-    uint8_t *memory =
-        rules == NULL ? NULL : map_slot(slot, own + walks + WNDL_RT_OWN_STACK);
+    uint8_t *memory = map_slot(slot, own + walks + WNDL_RT_OWN_STACK);
     if (memory == NULL)
         return NULL;
     t = (struct wndl_rt_thread *)(void *)memory;
     t->slot = slot;
-    t->walks = wndl_resume_init(memory + own, wndl_rt.max_frames, rules);
+    t->walks =
+        wndl_resume_init(memory + own, wndl_rt.max_frames, wndl_rt_unwinder());
     t->stack = memory + own + walks;
     slots[slot].memory = t;
     return t;

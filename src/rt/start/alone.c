@@ -77,13 +77,9 @@ static bool read_settings(struct wndl_settings *settings)
 }
 
 /* Settles what the collector would find out about this process. */
-static void adapt(struct wndl_go *go, bool traced)
+static void adapt(struct wndl_go *go)
 {
     struct rlimit64 limit = {.rlim_cur = RLIM64_INFINITY};
-    if (traced && go->engine == WNDL_ENGINE_PERF) {
-        go->engine = WNDL_ENGINE_TIMER;
-        go->fallback = WNDL_ENGINE_NONE;
-    }
     if ((go->heap & WNDL_HEAP_ON) == 0)
         return;
     (void)wndl_raw4(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit);
@@ -158,12 +154,12 @@ static int make_block(const struct wndl_settings *settings)
     return memfd;
 }
 
-int wndl_rt_alone_make(struct wndl_go *go, bool traced)
+int wndl_rt_alone_make(struct wndl_go *go)
 {
     struct wndl_settings settings;
     if (!wndl_rt.may_begin_alone || !read_settings(&settings))
         return -ENOENT;
-    adapt(&settings.go, traced);
+    adapt(&settings.go);
     *go = settings.go;
     return make_block(&settings);
 }

@@ -23,9 +23,8 @@ void wndl_rt_alone_make_usual(void);
 /*
  * Makes the block by the settings in the session's folder or, where they cannot
  * be read, by those that this process or its parent has got. Fills *go in.
- * `traced`: a debugger keeps SIGTRAP to itself. Returns the memory's
- * descriptor, or -errno.
+ * Returns the memory's descriptor, or -errno.
  */
-int wndl_rt_alone_make(struct wndl_go *go, bool traced);
+int wndl_rt_alone_make(struct wndl_go *go);
 
 #endif

@@ -3,11 +3,13 @@
 
 #include "os/own_memory.h"
 #include "os/raw.h"
+#include "rt/core/rt.h"
 
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 enum {
     /* The kernel's answer for a user that has no number in our namespace. */
@@ -65,13 +67,27 @@ bool wndl_rt_peer_may_record(int socket)
            (peer.uid == OVERFLOW_USER && !is_user_of_namespace(peer.uid));
 }
 
-/* The last byte can be read: no call that a sandbox may forbid is needed. */
-bool wndl_rt_block_is_whole(int memfd, const void *block, size_t size)
+/* The last byte can be read, which no sandbox forbids. That makes its page. */
+static bool has_last_byte(const void *block, size_t size)
 {
     struct wndl_own_memory memory = {0};
     uint8_t last;
+    return wndl_own_memory_read(
+        &memory, (uintptr_t)block + size - 1, &last, sizeof last);
+}
+
+/* Without a sandbox the kernel says the size, and no page need be made. */
+static bool is_so_large(int memfd, const void *block, size_t size)
+{
+    long end = -1;
+    if (!wndl_rt.filtered)
+        end = wndl_raw3(SYS_lseek, memfd, 0, SEEK_END);
+    return end >= 0 ? (size_t)end >= size : has_last_byte(block, size);
+}
+
+bool wndl_rt_block_is_whole(int memfd, const void *block, size_t size)
+{
     const long seals = wndl_raw3(SYS_fcntl, memfd, F_GET_SEALS, 0);
     return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 &&
-           wndl_own_memory_read(
-               &memory, (uintptr_t)block + size - 1, &last, sizeof last);
+           is_so_large(memfd, block, size);
 }

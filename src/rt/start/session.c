@@ -36,7 +36,8 @@ enum {
      */
     CONNECT_PATIENCE = 5, /* twice */
     GO_PATIENCE = 30,
-    LAST_PATIENCE = 5, /* of a process that cannot begin alone */
+    LAST_PATIENCE = 5,        /* of a process that cannot begin alone */
+    TRACER_AGE = 1000 * 1000, /* ns */
     STATUS_TEXT = 512,
 };
 
@@ -250,7 +251,7 @@ static long read_status(char text[STATUS_TEXT])
 }
 
 /* Unreadable, also when tried again, means not traced. */
-static bool is_traced(void)
+static bool read_tracer(void)
 {
     static const char name[] = "\nTracerPid:\t";
     char text[STATUS_TEXT];
@@ -262,6 +263,29 @@ static bool is_traced(void)
             return text[at + (long)sizeof name - 1] != '0';
     }
     return false;
+}
+
+/* A look for a debugger: it reads /proc, which takes 50 us. */
+struct tracer {
+    bool is_there;
+    uint64_t time; /* CLOCK_MONOTONIC, ns */
+};
+
+/* A recording of a heap opens no event. */
+static struct tracer look_for_tracer(void)
+{
+    if (wndl_rt_heap_is_object())
+        return (struct tracer){.is_there = false};
+    return (struct tracer){
+        .time = wndl_raw_clock_ns(CLOCK_MONOTONIC),
+        .is_there = read_tracer(),
+    };
+}
+
+static bool is_traced(const struct tracer *before)
+{
+    const uint64_t age = wndl_raw_clock_ns(CLOCK_MONOTONIC) - before->time;
+    return before->is_there || (age > TRACER_AGE && read_tracer());
 }
 
 static bool say_hello(int socket, enum wndl_unrecorded_reason refusal)
@@ -293,12 +317,13 @@ static void let_collector_look(int socket)
 }
 
 /*
- * A debugger keeps SIGTRAP to itself; it may have come since the hello. A
- * sandbox may end whoever opens an event.
+ * A debugger keeps SIGTRAP to itself; it may have come while the collector took
+ * its time. A sandbox may end whoever opens an event.
  */
-static void leave_event_out(struct wndl_go *go)
+static void leave_event_out(struct wndl_go *go, const struct tracer *tracer)
 {
-    if (go->engine != WNDL_ENGINE_PERF || (wndl_rt.with_events && !is_traced()))
+    if (go->engine != WNDL_ENGINE_PERF ||
+        (wndl_rt.with_events && !is_traced(tracer)))
         return;
     go->engine = WNDL_ENGINE_TIMER;
     go->fallback = WNDL_ENGINE_NONE;
@@ -313,13 +338,13 @@ static bool send_late(int socket, const struct wndl_late *late, int memfd)
  * Begins without an answer. Returns the descriptor of the block, or -errno. A
  * go that comes after all is taken: rec/shm.h.
  */
-static int begin_alone(int socket, bool traced, struct wndl_go *go)
+static int begin_alone(int socket, struct wndl_go *go)
 {
     struct wndl_late late = {
         .parent = (uint32_t)wndl_raw3(SYS_getppid, 0, 0, 0),
         .vdso = getauxval(AT_SYSINFO_EHDR),
     };
-    int own = wndl_rt_alone_make(go, traced);
+    int own = wndl_rt_alone_make(go);
     if (own < 0)
         return own;
     late.heap_sites = go->heap_sites;
@@ -382,7 +407,7 @@ static bool is_collector_stopped(int socket)
 }
 
 /* Returns the descriptor of the block, or -errno. */
-static int get_block(int socket, bool traced, struct wndl_go *go)
+static int get_block(int socket, struct wndl_go *go)
 {
     const bool others_waited = wndl_rt_alone_is_usual();
     int memfd =
@@ -391,7 +416,7 @@ static int get_block(int socket, bool traced, struct wndl_go *go)
         return memfd;
     if (!others_waited && is_collector_stopped(socket))
         wndl_rt_alone_make_usual();
-    memfd = begin_alone(socket, traced, go);
+    memfd = begin_alone(socket, go);
     return memfd >= 0 ? memfd : wait_or_leave(socket, go);
 }
 
@@ -403,8 +428,8 @@ static int get_block(int socket, bool traced, struct wndl_go *go)
 static enum wndl_unrecorded_reason record(int socket)
 {
     struct wndl_go go;
-    const bool traced = is_traced();
-    int memfd = get_block(socket, traced, &go);
+    const struct tracer tracer = look_for_tracer();
+    int memfd = get_block(socket, &go);
     if (memfd < 0)
         return WNDL_UNRECORDED_NONE;
     bool known = go.version == WNDL_SHM_VERSION;
@@ -415,7 +440,7 @@ static enum wndl_unrecorded_reason record(int socket)
         wndl_rt_alone_remember(&go);
         let_collector_look(socket);
         wndl_rt_unwind_tables_share();
-        leave_event_out(&go);
+        leave_event_out(&go, &tracer);
         run_engine(socket, &go);
         wndl_rt_heap_start(&go);
     }

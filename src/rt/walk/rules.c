@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/walk/rules.h"
 
-#include "os/raw.h"
-#include "rt/core/memory.h"
 #include "rt/core/rt.h"
+#include "unwind/fast/cache.h"
+
+/* Part of this object: a process has one mapping less to make and to end. */
+static struct wndl_unwinder unwinder;
+static _Atomic bool is_used;
 
 struct wndl_unwinder *wndl_rt_unwinder(void)
 {
-    struct wndl_unwinder *there = atomic_load(&wndl_rt.unwinder);
-    if (there != NULL)
-        return there;
-    void *memory = wndl_rt_map_undumped(wndl_unwinder_size());
-    if (memory == NULL)
-        return NULL;
-    struct wndl_unwinder *made = wndl_unwinder_init(memory);
-    if (atomic_compare_exchange_strong(&wndl_rt.unwinder, &there, made))
-        return made;
-    wndl_raw_unmap(memory, wndl_unwinder_size());
-    return there;
+    if (!atomic_load(&is_used)) {
+        (void)wndl_unwinder_init(&unwinder);
+        atomic_store(&is_used, true);
+    }
+    return &unwinder;
 }
 
 void wndl_rt_rules_forget(void)
 {
-    struct wndl_unwinder *there = atomic_load(&wndl_rt.unwinder);
-    if (there != NULL)
-        wndl_unwinder_flush(there);
+    if (atomic_load(&is_used))
+        wndl_unwinder_flush(&unwinder);
     atomic_fetch_add(&wndl_rt.rules_age, 1);
 }

@@ -8,7 +8,7 @@
 
 struct wndl_unwinder;
 
-/* The unwinder, made at the first call. NULL if there is no memory. */
+/* The unwinder. The first call must not be in a signal handler. */
 struct wndl_unwinder *wndl_rt_unwinder(void);
 
 /* Voids what all threads know of code, because a module was unloaded. */

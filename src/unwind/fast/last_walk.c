@@ -48,6 +48,7 @@ struct wndl_resume *wndl_resume_init(
         .words_end = (uint32_t)all_words(max_frames),
         .top = 2 * (uint32_t)max_frames,
         .pause = WNDL_RESUME_LEAST_PAUSE,
+        .spoiled = true,
     };
     at += aligned(sizeof *r);
     r->frames = (wndl_frame_word *)(void *)at;
@@ -61,10 +62,15 @@ struct wndl_resume *wndl_resume_init(
     r->carried = (uint32_t *)(void *)at;
     at += aligned(max_frames * sizeof *r->carried);
     r->notes = (struct note *)(void *)at;
+    return r;
+}
+
+void wndl_resume_mark_end(struct wndl_resume *r)
+{
+    r->top = r->end;
     r->states[r->end].words = r->words_end;
     r->list[r->words_end] = changes_always(r);
     r->frame_of[r->words_end] = r->end;
-    return r;
 }
 
 void wndl_resume_forget(struct wndl_resume *r)

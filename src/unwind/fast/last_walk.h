@@ -46,7 +46,7 @@ struct wndl_resume {
     uint32_t changed; /* frames before those of the last walk */
     uint32_t walks;
     bool joined;       /* the walk under way is joined to the last */
-    bool spoiled;      /* a barrier found no room */
+    bool spoiled;      /* a barrier found no room, or no walk has begun */
     bool called;       /* the first frame is a return address */
     bool plain;        /* the last walk has frames only, from `plain_at` on */
     uint32_t plain_at; /* 0 or `max` */
@@ -116,6 +116,12 @@ static inline void joined(struct wndl_resume *r, uint32_t count, uint32_t k)
     r->changed = count;
     r->joined = true;
 }
+
+/*
+ * Leaves nothing of the last walk, and marks the ends of the arrays. Until the
+ * first walk they are not marked: most threads of short programs end before.
+ */
+void wndl_resume_mark_end(struct wndl_resume *r);
 
 /* Joins the walk under way, of `count` frames, to frame `k` of the last one. */
 void wndl_resume_join(struct wndl_resume *r, uint32_t count, uint32_t k);

@@ -534,7 +534,7 @@ static inline void begin(struct wndl_resume *r, enum wndl_walk_method method)
     wndl_generation generation = wndl_cache_generation(r->u);
     if (UNLIKELY(
             r->generation != generation || r->method != method || r->spoiled))
-        r->top = r->end;
+        wndl_resume_mark_end(r);
     r->generation = generation;
     r->method = method;
     r->spoiled = false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
+#include "collect/loop/processes.h"
 #include "collect/process/process.h"
 #include "os/file.h"
 #include "wndl/read.h"
@@ -458,6 +459,71 @@ static void scribbled_memory_never_breaks_the_recording(void **state)
     }
 }
 
+/* ---- the block */
+
+static struct wndl_collector_process *bare_process(struct bench *b)
+{
+    const struct wndl_recording_process origin = {.pid = (uint32_t)getpid()};
+    const struct wndl_collector_heap_request none = {0};
+    struct wndl_collector_process *p = wndl_collector_process_new(
+        &b->recording, &b->totals, &origin, &none, NULL);
+    assert_non_null(p);
+    assert_null(p->shm);
+    return p;
+}
+
+static void block_that_was_made_before_is_given_to_the_next_process(
+    void **state)
+{
+    (void)state;
+    static struct wndl_run run;
+    static struct wndl_processes all = {.run = &run, .spare.memfd = -1};
+    const struct wndl_collector_heap_request none = {0};
+    struct bench b;
+    set_up(&b);
+    struct wndl_process_entry entry = {.process = b.process};
+    struct wndl_collector_process *p = bare_process(&b);
+    wndl_processes_make_spare(&all, &entry);
+    const struct wndl_collector_block spare = all.spare;
+    assert_true(spare.memfd >= 0);
+    assert_int_equal(spare.shm->magic, WNDL_SHM_MAGIC);
+    assert_int_equal(wndl_processes_give_block(&all, p, &none), spare.memfd);
+    assert_ptr_equal(p->shm, spare.shm);
+    assert_int_equal(all.spare.memfd, -1);
+    close(spare.memfd);
+    wndl_collector_process_free(p);
+    p = bare_process(&b);
+    const int memfd = wndl_processes_give_block(&all, p, &none);
+    assert_true(memfd >= 0);
+    assert_non_null(p->shm);
+    close(memfd);
+    wndl_collector_process_free(p);
+    finish(&b);
+    tear_down(&b);
+}
+
+static void block_fits_where_its_capacities_are_wanted(void **state)
+{
+    (void)state;
+    struct wndl_collector_block block;
+    struct wndl_collector_heap_request heap = {0};
+    assert_true(wndl_collector_block_make(&block, &heap));
+    assert_true(wndl_collector_block_fits(&block, &heap));
+    wndl_collector_block_free(&block);
+    assert_false(wndl_collector_block_fits(&block, &heap));
+    heap.flags = WNDL_HEAP_ON;
+    heap.nodes = WNDL_SHM_NODES;
+    heap.sites = WNDL_HEAP_SITES_32;
+    assert_true(wndl_collector_block_make(&block, &heap));
+    assert_true(wndl_collector_block_fits(&block, &heap));
+    heap.sites /= 2;
+    assert_false(wndl_collector_block_fits(&block, &heap));
+    heap.sites *= 2;
+    heap.nodes = WNDL_SHM_NODES_HEAP;
+    assert_false(wndl_collector_block_fits(&block, &heap));
+    wndl_collector_block_free(&block);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -471,6 +537,9 @@ int main(void)
         cmocka_unit_test(a_ring_given_to_another_thread_is_another_thread),
         cmocka_unit_test(losses_are_told_at_the_end),
         cmocka_unit_test(impossible_counts_are_not_told),
+        cmocka_unit_test(
+            block_that_was_made_before_is_given_to_the_next_process),
+        cmocka_unit_test(block_fits_where_its_capacities_are_wanted),
         cmocka_unit_test(a_ring_with_an_impossible_position_begins_anew),
         cmocka_unit_test(scribbled_memory_never_breaks_the_recording),
     };

@@ -85,14 +85,14 @@ static void without_settings_there_is_no_block(void **state)
     (void)state;
     struct wndl_go go;
     struct wndl_settings settings = plain_settings();
-    assert_int_equal(wndl_rt_alone_make(&go, false), -ENOENT);
+    assert_int_equal(wndl_rt_alone_make(&go), -ENOENT);
     settings.go.version++;
     write_settings(&settings, sizeof settings);
-    assert_int_equal(wndl_rt_alone_make(&go, false), -ENOENT);
+    assert_int_equal(wndl_rt_alone_make(&go), -ENOENT);
     settings.go.version--;
     write_settings(&settings, sizeof settings);
     wndl_rt.may_begin_alone = false;
-    assert_int_equal(wndl_rt_alone_make(&go, false), -ENOENT);
+    assert_int_equal(wndl_rt_alone_make(&go), -ENOENT);
 }
 
 static void remembered_answer_stands_for_the_file(void **state)
@@ -101,46 +101,21 @@ static void remembered_answer_stands_for_the_file(void **state)
     struct wndl_go go;
     struct wndl_settings settings = plain_settings();
     wndl_rt_alone_remember(&settings.go);
-    int memfd = wndl_rt_alone_make(&go, false);
+    int memfd = wndl_rt_alone_make(&go);
     assert_true(memfd >= 0);
     assert_int_equal(go.max_frames, 77);
     close(memfd);
     settings.go.max_frames = 78;
     write_settings(&settings, sizeof settings - 1);
-    memfd = wndl_rt_alone_make(&go, false);
+    memfd = wndl_rt_alone_make(&go);
     assert_true(memfd >= 0);
     assert_int_equal(go.max_frames, 77); /* half a file is none */
     close(memfd);
     write_settings(&settings, sizeof settings);
-    memfd = wndl_rt_alone_make(&go, false);
+    memfd = wndl_rt_alone_make(&go);
     assert_true(memfd >= 0);
     assert_int_equal(go.max_frames, 78);
     close(memfd);
-}
-
-static struct wndl_go made_with(uint32_t engine, bool traced)
-{
-    struct wndl_go go;
-    struct wndl_settings settings = plain_settings();
-    settings.go.engine = engine;
-    write_settings(&settings, sizeof settings);
-    int memfd = wndl_rt_alone_make(&go, traced);
-    assert_true(memfd >= 0);
-    close(memfd);
-    return go;
-}
-
-static void debugger_keeps_the_signal_of_perf_events(void **state)
-{
-    (void)state;
-    assert_int_equal(
-        made_with(WNDL_ENGINE_PERF, false).engine, WNDL_ENGINE_PERF);
-    struct wndl_go go = made_with(WNDL_ENGINE_PERF, true);
-    assert_int_equal(go.engine, WNDL_ENGINE_TIMER);
-    assert_int_equal(go.fallback, WNDL_ENGINE_NONE);
-    go = made_with(WNDL_ENGINE_TICK, true);
-    assert_int_equal(go.engine, WNDL_ENGINE_TICK);
-    assert_int_equal(go.fallback, WNDL_ENGINE_TICK);
 }
 
 /* ---- the block */
@@ -167,7 +142,7 @@ static void block_is_as_the_collector_makes_it(void **state)
     char executable[WNDL_SHM_PATH] = "";
     settings.paused = 1;
     write_settings(&settings, sizeof settings);
-    int memfd = wndl_rt_alone_make(&go, false);
+    int memfd = wndl_rt_alone_make(&go);
     assert_true(memfd >= 0);
     const size_t size = wndl_shm_whole_size(NODES);
     struct wndl_shm *shm = map_block(memfd, size);
@@ -192,7 +167,7 @@ static void block_of_a_heap_has_its_header(void **state)
     settings.go.heap = WNDL_HEAP_ON;
     settings.go.heap_sample_below = 99;
     write_settings(&settings, sizeof settings);
-    int memfd = wndl_rt_alone_make(&go, false);
+    int memfd = wndl_rt_alone_make(&go);
     assert_true(memfd >= 0);
     assert_int_equal(go.heap_sites,
         sizeof(void *) == 8 ? WNDL_HEAP_SITES : WNDL_HEAP_SITES_32);
@@ -223,7 +198,7 @@ static struct wndl_go go_within(int resource, rlim_t most, int *made)
     assert_true(child >= 0);
     if (child == 0) {
         int failed = setrlimit(resource, &limit);
-        answer->made = wndl_rt_alone_make(&answer->go, false);
+        answer->made = wndl_rt_alone_make(&answer->go);
         _exit(failed != 0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -286,7 +261,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(without_settings_there_is_no_block),
         TEST(remembered_answer_stands_for_the_file),
-        TEST(debugger_keeps_the_signal_of_perf_events),
         TEST(block_is_as_the_collector_makes_it),
         TEST(block_of_a_heap_has_its_header),
         TEST(file_of_that_size_must_be_allowed),

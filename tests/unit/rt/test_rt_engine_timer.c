@@ -26,7 +26,11 @@ static struct {
     uint64_t waited;
     unsigned gone_on;
     unsigned stopped;
+    unsigned taken;
 } seen;
+
+/* Whether the signal has interrupted a call that has to go on. */
+static bool is_due;
 
 /* ---- what the engine calls */
 
@@ -76,6 +80,7 @@ bool wndl_rt_sample_take(const struct wndl_rt_sample *sample, uint64_t cpu)
 {
     (void)sample;
     (void)cpu;
+    seen.taken++;
     return true;
 }
 
@@ -104,7 +109,7 @@ bool wndl_rt_restart_is_at_call(const ucontext_t *at)
 bool wndl_rt_restart_is_due(const ucontext_t *at)
 {
     (void)at;
-    return true;
+    return is_due;
 }
 
 bool wndl_rt_restart_transfer(ucontext_t *at)
@@ -124,6 +129,7 @@ static int set_up(void **state)
 {
     (void)state;
     wndl_rt.interval = MS;
+    is_due = true;
     memset(&thread, 0, sizeof thread);
     memset(&seen, 0, sizeof seen);
     return 0;
@@ -191,6 +197,20 @@ static void nothing_is_known_before_the_first_look(void **state)
     assert_int_equal(seen.waited, 0);
 }
 
+/* Its first signal comes at a random moment of the first interval. */
+static void new_thread_is_sampled_at_its_first_signal(void **state)
+{
+    struct wndl_rt_sample sample = look_that_took(0, 0);
+    (void)state;
+    is_due = false;
+    sample.cpu = MS / 100;
+    wndl_rt_timer_on_wall(&sample);
+    assert_int_equal(seen.taken, 1);
+    sample.now += MS;
+    wndl_rt_timer_on_wall(&sample);
+    assert_int_equal(seen.taken, 1); /* it has not advanced since */
+}
+
 /* A parked thread is woken by its next tick alone. */
 static void parked_thread_has_no_wall_timer(void **state)
 {
@@ -208,6 +228,8 @@ int main(void)
             no_time_is_made_up_after_a_look_that_was_interrupted, set_up),
         cmocka_unit_test_setup(a_late_signal_tells_of_waiting, set_up),
         cmocka_unit_test_setup(nothing_is_known_before_the_first_look, set_up),
+        cmocka_unit_test_setup(
+            new_thread_is_sampled_at_its_first_signal, set_up),
         cmocka_unit_test_setup(parked_thread_has_no_wall_timer, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,17 +54,17 @@ static size_t aligned(size_t size)
 
 static struct wndl_rt_heap_thread *make(int tid)
 {
-    struct wndl_unwinder *rules = wndl_rt_unwinder();
     size_t own = aligned(sizeof(struct wndl_rt_heap_thread));
     size_t walks = aligned(wndl_resume_size(wndl_rt.max_frames));
     size_t hashes =
         (wndl_rt.max_frames + 1) * sizeof(struct wndl_rt_stack_hash);
     size_t size = own + walks + hashes;
-    uint8_t *memory = rules == NULL ? NULL : wndl_rt_map_undumped(size);
+    uint8_t *memory = wndl_rt_map_undumped(size);
     if (memory == NULL)
         return NULL;
     struct wndl_rt_heap_thread *t = (void *)memory;
-    t->walks = wndl_resume_init(memory + own, wndl_rt.max_frames, rules);
+    t->walks =
+        wndl_resume_init(memory + own, wndl_rt.max_frames, wndl_rt_unwinder());
     t->nodes.hashes = (void *)(memory + own + walks);
     atomic_store(&t->owner, tid);
     t->next = atomic_load(&all);
