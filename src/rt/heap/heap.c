@@ -206,6 +206,7 @@ void wndl_rt_heap_after_fork_in_child(void)
     wndl_rt_heap_threads_forget();
     wndl_rt_heap_reported_after_fork();
     wndl_rt_heap_measure_after_fork();
+    wndl_rt_heap_search_after_fork();
     wndl_rt_imports_after_fork();
     wndl_rt_heap_here.busy = false;
 }

@@ -211,3 +211,8 @@ void wndl_rt_copy_wait(void)
     if (copy > 0)
         (void)wndl_rt_child_wait(copy);
 }
+
+void wndl_rt_copy_forget(void)
+{
+    atomic_store(&left, 0);
+}

@@ -64,10 +64,12 @@ static bool scan(uint32_t asked, const struct wndl_regs *regs)
     return are_all_known() && search(&wanted, roots, 1);
 }
 
+/* A thread is making a scan. */
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+
 /* If a scan fails, the collector learns that, too. */
 void wndl_rt_heap_scan_as_asked(const struct wndl_regs *regs)
 {
-    static atomic_flag busy = ATOMIC_FLAG_INIT;
     struct wndl_heap *shared = wndl_rt_heap->shared;
     if (atomic_flag_test_and_set(&busy))
         return;
@@ -77,5 +79,12 @@ void wndl_rt_heap_scan_as_asked(const struct wndl_regs *regs)
         wndl_rt_heap->scan->state = WNDL_HEAP_SCAN_NOT_MADE;
         atomic_store(&wndl_rt_heap->scan->answers, asked);
     }
+    atomic_flag_clear(&busy);
+}
+
+/* The thread that made a scan, and its copy, are the parent's. */
+void wndl_rt_heap_search_after_fork(void)
+{
+    wndl_rt_copy_forget();
     atomic_flag_clear(&busy);
 }
