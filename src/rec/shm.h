@@ -37,7 +37,7 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 15,
+    WNDL_SHM_VERSION = 16,
     WNDL_SHM_THREADS = 2048, /* at a time; rings of ended ones are reused */
     WNDL_SHM_MODULES = 3 * 1024,
     WNDL_SHM_STRINGS = 512 * 1024,

@@ -11,6 +11,7 @@ enum {
     SECONDS_MAX = 1000 * 1000 * 1000,
     PROBLEM_SIZE = WNDL_PROBLEM_SIZE,
     SAMPLE_BELOW = 4096,
+    SCAN_MEMORY_USUAL = 1024 * 1024 * 1024,
     STACK_SIZE = 16 * 1024,
 };
 
@@ -132,6 +133,15 @@ enum {
             WNDL_OPT_FLAG, FIELD(scan)                                         \
     }
 
+#define SCAN_MEMORY                                                            \
+    {                                                                          \
+        0, "scan-memory", "SIZE", NULL, NULL, NULL,                            \
+            "with --scan: give the scan up when the program has written to "   \
+            "SIZE bytes of pages meanwhile, of which the kernel then keeps "   \
+            "two copies (default 1G)",                                         \
+            WNDL_OPT_SIZE, FIELD(scan_memory)                                  \
+    }
+
 #define TAG_LIB                                                                \
     {0, "tag-lib", "PATTERN=TAG", NULL, NULL, NULL,                            \
         "give TAG to the blocks of a library: those that modules whose names " \
@@ -235,6 +245,7 @@ const struct wndl_option wndl_record_option_rows[] = {
     AT_PEAKS,
     NO_LEAKS,
     SCAN,
+    SCAN_MEMORY,
     OUTPUT("%n.%p.cpu.wndl"),
     NO_CHILDREN,
     QUIET,
@@ -262,6 +273,7 @@ const struct wndl_option wndl_heap_option_rows[] = {
     AT_PEAKS,
     NO_LEAKS,
     SCAN,
+    SCAN_MEMORY,
     TAG_LIB,
     MAX_FRAMES,
     UNWIND,
@@ -362,6 +374,8 @@ static bool check_heap(const struct wndl_record_options *o, char *problem)
     else if (o->scan && o->stacks.index != 0)
         snprintf(problem, PROBLEM_SIZE,
             "--scan needs every block: it does not go with --stacks partial");
+    else if (o->scan_memory != 0 && !o->scan)
+        snprintf(problem, PROBLEM_SIZE, "--scan-memory needs --scan");
     else if (o->sample_below != 0 && o->stacks.index == 0)
         snprintf(
             problem, PROBLEM_SIZE, "--sample-below needs --stacks partial");
@@ -454,6 +468,8 @@ static void apply_heap(const struct wndl_record_options *o,
     heap->sample_below = o->stacks.index == 0 ? 0 : below;
     heap->every = (uint64_t)(o->snapshot_every * 1e9);
     heap->at_peaks = o->at_peaks;
+    heap->scan_memory =
+        o->scan_memory == 0 ? SCAN_MEMORY_USUAL : o->scan_memory;
 }
 
 bool wndl_record_options_apply(const struct wndl_record_options *o,

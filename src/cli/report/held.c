@@ -49,6 +49,9 @@ static const char *end_text(uint8_t end)
     case WNDL_SCAN_TOO_LARGE:
         return "the scan of the heap was given up, because it takes more than "
                "4 GiB";
+    case WNDL_SCAN_GIVEN_UP:
+        return "the scan of the heap was given up, because the program wrote "
+               "to more memory meanwhile than --scan-memory allows";
     case WNDL_SCAN_DAMAGED:
         return "the scan of the heap is damaged";
     default:

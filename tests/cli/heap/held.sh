@@ -126,6 +126,49 @@ has '^ *200000 .* 5000 .*< `kept` of tidy, at offset 0$'
 ! "$windlass" report --who-holds main tidy.wndl | grep -q 'tidy.c:14' ||
     fail "what was freed is held at the end"
 
+# ---- a program that writes to its memory while its copy is scanned
+cat >busy.c <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+void *volatile used;
+/* A table of so many pointers, whose pages it writes to. */
+int main(int count, char **words)
+{
+    (void)count;
+    const size_t size = strtoul(words[1], NULL, 10);
+    void **table = malloc(size * sizeof *table);
+    void *first = malloc(100);
+    for (size_t i = 0; i < size; i++)
+        table[i] = first;
+    while (access("enough", F_OK) != 0) {
+        for (size_t i = 0; i < size; i += 512)
+            table[i] = first;
+        free(used = malloc(100));
+    }
+    return 0;
+}
+END
+cc -g -O1 -o busy busy.c || fail "the busy program"
+# busy WORDS TEXT OPTION...: a report on it says TEXT while it runs.
+busy() {
+    words=$1 said=$2
+    shift 2
+    rm -f enough
+    "$windlass" heap -q --scan --snapshot-every 0.3 "$@" -o busy.wndl -- \
+        ./busy "$words" &
+    busy=$!
+    says() {
+        "$windlass" report --retained busy.wndl >plain 2>&1
+        grep -q "$said" plain
+    }
+    until_true "'$said'" says
+    : >enough
+    wait $busy || fail "the busy program: exit status $?"
+}
+busy 300000 '; the program wrote to at most [0-9,]* bytes of pages meanwhile$'
+busy 10000000 'wrote to more memory meanwhile than --scan-memory allows$' \
+    --scan-memory 4k
+
 # ---- what cannot be answered
 ! "$windlass" report --block 10 r.wndl >out 2>errors || fail "a block at 0x10"
 grep -q 'no block of the scanned heap is at 0x10$' errors || fail "$(cat errors)"

@@ -34,6 +34,8 @@ struct wndl_rt_leak_search {
                                     * of no file; not 0 */
     struct wndl_heap_scan *scan; /* shared; NULL: none is wanted */
     uint32_t scan_answers;       /* its number */
+    /* Equal to scan_answers: the scan is to be given up. NULL: never. */
+    const _Atomic uint32_t *scan_given_up;
 };
 
 /* A part of memory that is a root wherever it is. */

@@ -60,6 +60,7 @@ static bool scan(uint32_t asked, const struct wndl_regs *regs)
         .sp = (uintptr_t)__builtin_frame_address(0),
         .scan = wndl_rt_heap->scan,
         .scan_answers = asked,
+        .scan_given_up = &wndl_rt_heap->shared->scan_given_up,
     };
     return are_all_known() && search(&wanted, roots, 1);
 }
