@@ -126,6 +126,98 @@ has '^ *200000 .* 5000 .*< `kept` of tidy, at offset 0$'
 ! "$windlass" report --who-holds main tidy.wndl | grep -q 'tidy.c:14' ||
     fail "what was freed is held at the end"
 
+# ---- blocks that a thread of x86-64 has in a register alone, or on its stack;
+# one thread waits in a call that goes on, one blocks the signal that asks it
+cat >threads.c <<'END'
+#define _GNU_SOURCE
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#define KEPT "r12"
+static _Atomic int ready;
+void *volatile used;
+__attribute__((noinline)) static void *make_kept(void)
+{
+    return calloc(1, 100);
+}
+static void *keep(void *unused)
+{
+    register void *kept __asm__(KEPT) = make_kept();
+    __asm__ volatile("" : "+r"(kept));
+    for (ready++; access("enough", F_OK) != 0;)
+        for (volatile int i = 0; i < 1000000; i++)
+            __asm__ volatile("" : "+r"(kept));
+    free(kept);
+    return unused;
+}
+__attribute__((noinline)) static void *make_waiting(void)
+{
+    return calloc(1, 200);
+}
+static void *waits(void *unused)
+{
+    void *volatile kept = make_waiting();
+    struct pollfd none = {.fd = -1};
+    for (ready++; access("enough", F_OK) != 0;)
+        if (poll(&none, 1, 500) != 0)
+            exit(1);
+    free(kept);
+    return unused;
+}
+__attribute__((noinline)) static void *make_deaf(void)
+{
+    return calloc(1, 300);
+}
+static void *is_deaf(void *unused)
+{
+    void *volatile kept = make_deaf();
+    unsigned long long all = ~0ULL;
+    long result;
+    /* By the instruction: windlass keeps the signal open behind the call. */
+    __asm__ volatile("xor %%r10, %%r10\n\tmov $8, %%r10d\n\tsyscall"
+                     : "=a"(result)
+                     : "a"(SYS_rt_sigprocmask), "D"(0), "S"(&all), "d"(0)
+                     : "rcx", "r10", "r11", "memory");
+    for (ready++; access("enough", F_OK) != 0;)
+        usleep(10000);
+    free(kept);
+    return unused;
+}
+int main(void)
+{
+    pthread_t threads[3];
+    pthread_create(&threads[0], NULL, keep, NULL);
+    pthread_create(&threads[1], NULL, waits, NULL);
+    pthread_create(&threads[2], NULL, is_deaf, NULL);
+    while (ready < 3 || access("enough", F_OK) != 0) {
+        free(used = malloc(100));
+        usleep(10000);
+    }
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+END
+are_kept() {
+    for asked in 'make_kept registers' 'make_waiting stack' \
+        'make_deaf whole stack'; do
+        "$windlass" report --who-holds "${asked%% *}" threads.wndl 2>&1 |
+            grep -q " < ${asked#* } of " || return 1
+    done
+}
+if [ "$(uname -m)" = x86_64 ]; then
+    cc -g -O1 -o threads threads.c -lpthread || fail "the threads"
+    rm -f enough
+    "$windlass" heap -q --scan --snapshot-every 0.3 -o threads.wndl -- \
+        ./threads &
+    threads=$!
+    until_true "what threads keep" are_kept
+    : >enough
+    wait $threads || fail "the threads: exit status $?"
+fi
+
 # ---- a program that writes to its memory while its copy is scanned
 cat >busy.c <<'END'
 #include <stdlib.h>

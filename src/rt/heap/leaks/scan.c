@@ -19,6 +19,7 @@ enum {
     ROOT_DATA = 0,
     ROOT_STACK = 1,
     ROOT_OTHER = 2,
+    ROOT_REGISTERS = 3,
 };
 
 struct scan {
@@ -250,19 +251,32 @@ static const char *path_of(
                                                            : module->name;
 }
 
+static uint64_t kind_of(const struct wndl_rt_root_range *range, bool is_data)
+{
+    switch (range->kind) {
+    case WNDL_RT_ROOT_STACK:
+        return ROOT_STACK;
+    case WNDL_RT_ROOT_REGISTERS:
+        return ROOT_REGISTERS;
+    default:
+        return is_data ? ROOT_DATA : ROOT_OTHER;
+    }
+}
+
 static void put_root(void *context, const struct wndl_rt_root_range *range)
 {
     struct scan *s = context;
     struct wndl_dlmodule module;
-    if (has_ended(s) || range->start >= range->end)
+    if (has_ended(s))
         return;
-    const bool is_data = !range->is_stack && wndl_dlfind(range->start, &module);
+    const bool is_data = range->kind == WNDL_RT_ROOT_MEMORY &&
+                         wndl_dlfind(range->start, &module);
     const uintptr_t start = range->start & ~(uintptr_t)(sizeof start - 1);
     uint8_t *const before = s->next;
-    put(s, is_data ? ROOT_DATA : range->is_stack ? ROOT_STACK : ROOT_OTHER);
+    put(s, kind_of(range, is_data));
     put(s, start);
     put(s, range->end - start);
-    put(s, is_data ? start - (uintptr_t)module.bias.v : 0);
+    put(s, is_data ? start - (uintptr_t)module.bias.v : (uintptr_t)range->tid);
     put_path(s, is_data ? path_of(s, &module) : NULL);
     s->target = 0;
     take_memory(s, range->start, range->end);

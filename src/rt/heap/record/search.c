@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/record/search.h"
 
+#include "rt/core/registers.h"
 #include "rt/heap/leaks/copy.h"
 #include "rt/heap/leaks/leaks.h"
 #include "rt/heap/record/untracked.h"
@@ -24,6 +25,7 @@ static bool search(struct wndl_rt_leak_search *wanted,
     wanted->most_sites = shared->sites;
     wanted->generation = wndl_rt_heap_generation;
     wanted->most_mappings = WNDL_RT_LEAK_MAPPINGS;
+    wanted->tid = wndl_raw_gettid();
     return wndl_rt_heap_find_leaks(
         wanted, roots, count + wndl_rt_untracked_roots(roots + count));
 }
@@ -60,6 +62,7 @@ static bool scan(uint32_t asked, const struct wndl_regs *regs)
         .sp = (uintptr_t)__builtin_frame_address(0),
         .scan = wndl_rt_heap->scan,
         .scan_answers = asked,
+        .asks_threads = true,
         .scan_given_up = &wndl_rt_heap->shared->scan_given_up,
     };
     return are_all_known() && search(&wanted, roots, 1);
@@ -87,5 +90,6 @@ void wndl_rt_heap_scan_as_asked(const struct wndl_regs *regs)
 void wndl_rt_heap_search_after_fork(void)
 {
     wndl_rt_copy_forget();
+    wndl_rt_registers_forget();
     atomic_flag_clear(&busy);
 }
