@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_scan BLOCKS [WRITTEN]: allocates BLOCKS of 192 bytes, each with pointers
- * to two others, and says so. Until its input ends it then allocates, frees and
- * writes WRITTEN bytes of the blocks a second. Prints the longest time that an
- * allocation took, which is how long a scan stopped the program, and how much it
- * wrote.
+ * heap_scan BLOCKS [WRITTEN]: allocates BLOCKS of 192 bytes, each with two
+ * pointers to others, and prints its pid. Until its input ends it then
+ * allocates, frees and writes to WRITTEN bytes of pages a second. Prints the
+ * longest time that an allocation took, which is how long a scan stopped the
+ * program, and how much it wrote.
  */
 #include <poll.h>
 #include <stdint.h>
@@ -56,7 +56,7 @@ static double allocate_once(void)
     return now() - before;
 }
 
-/* Writes to a block of a page after the other, up to `wanted` bytes of pages. */
+/* Writes to a block of one page after another, up to `wanted` bytes. */
 static unsigned long write_up_to(unsigned long written, double wanted)
 {
     const unsigned long step = PAGE / (SIZE + 16) + 1;

@@ -5,8 +5,10 @@
 
 #include <string.h>
 
-/* Of a path that was compressed: its upper end, and the least semidominator on
- * it. Together, because both are read in no order: memory is what takes time. */
+/*
+ * A path that was compressed: its upper end, and the least semidominator on it.
+ * They lie together, because both are read in no order: memory takes the time.
+ */
 struct path {
     uint32_t ancestor, least;
 };

@@ -68,7 +68,7 @@ static bool have_all_answered(const struct wndl_rt_registers *all, size_t count)
     return true;
 }
 
-/* Who answers later finds nobody waiting. */
+/* A thread that answers later finds nobody waiting. */
 static void close_answers(void)
 {
     atomic_store(&wanted, NULL);

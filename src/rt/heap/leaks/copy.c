@@ -190,7 +190,7 @@ bool wndl_rt_copy_is_left(void)
     return false;
 }
 
-/* What the program writes to from now on, the kernel copies at a fault. */
+/* The kernel copies each page at its first write, a fault, from now on. */
 static void announce(const struct wndl_rt_leak_search *wanted)
 {
     struct rusage used = {0};

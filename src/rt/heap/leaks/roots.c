@@ -53,7 +53,7 @@ static struct position position_in(
     return (struct position){0, 0};
 }
 
-/* What is below the stack pointer is left over from calls. */
+/* Memory below the stack pointer is left over from calls. */
 static void root_of_stack(const struct roots *r,
     const struct wndl_stack_range *stack, uintptr_t start, uintptr_t end)
 {
