@@ -222,7 +222,8 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
         .roots = roots,
         .root_count = count,
         .areas = {.wanted = wanted,
-            .filter.has_avx2 = wndl_rt_pointer_filter_has_avx2()},
+            .filter = {.tags = wanted->pointer_tags,
+                .has_avx2 = wndl_rt_pointer_filter_has_avx2()}},
         .follower.areas = &s.areas,
     };
     if (wndl_rt_is_careful() || !make_room(&s))
@@ -232,8 +233,8 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
         s.areas.thread_count = wndl_rt_registers_ask(s.registers);
     wndl_rt_own_pages_begin(&s.areas.own);
     bool known = can_read(&s) && wndl_rt_areas_list(&s.areas);
-    const bool is_left = known && wanted->leaks == NULL &&
-                         wanted->scan != NULL && scan_copy(&s);
+    const bool is_left =
+        known && wanted->leaks == NULL && wanted->scan != NULL && scan_copy(&s);
     if (known && !is_left) {
         wndl_rt_blocks_each(wndl_rt_areas_count, &s.areas);
         known = s.areas.block_room == 0 || make_more_room(&s);

@@ -31,6 +31,8 @@ struct wndl_rt_leak_search {
     uint8_t generation;          /* blocks of others are not counted */
     uintptr_t sp;                /* of the calling thread */
     int tid;                     /* its id */
+    uintptr_t pointer_tags;      /* bits of words that are no part of an
+                                  * address */
     uint32_t most_mappings;      /* maximum of those that are writable or
                                     * of no file; not 0 */
     struct wndl_heap_scan *scan; /* shared; NULL: none is wanted */

@@ -146,7 +146,7 @@ static void take_words(
 {
     const struct wndl_rt_pointer_filter *f = &s->areas->filter;
     for (size_t i = 0; i < count; i++) {
-        const uintptr_t word = words[i];
+        const uintptr_t word = words[i] & ~f->tags;
         if (word - f->low < f->high - f->low &&
             word - f->gap >= f->gap_end - f->gap)
             take_word(s, at + i * sizeof word, word);

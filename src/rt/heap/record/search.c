@@ -26,6 +26,7 @@ static bool search(struct wndl_rt_leak_search *wanted,
     wanted->generation = wndl_rt_heap_generation;
     wanted->most_mappings = WNDL_RT_LEAK_MAPPINGS;
     wanted->tid = wndl_raw_gettid();
+    wanted->pointer_tags = wndl_rt_heap->pointer_tags;
     return wndl_rt_heap_find_leaks(
         wanted, roots, count + wndl_rt_untracked_roots(roots + count));
 }
