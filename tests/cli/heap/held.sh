@@ -64,6 +64,16 @@ if have valgrind; then
         fail "Valgrind finds others: $(cat memcheck)"
 fi
 
+# LeakSanitizer tells the same: by requested bytes, as Valgrind.
+if c++ -g -O1 -fsanitize=leak -o sanitized "$sources/../heap/holders.cpp" \
+    2>errors; then
+    ./sanitized >out 2>leaks || true # it ends with 23
+    grep -q '^Direct leak of 800 byte(s) in 1 object' leaks &&
+        grep -q '^Indirect leak of 80000 byte(s) in 100 object' leaks &&
+        [ "$(grep -c ' leak of ' leaks)" -eq 2 ] ||
+        fail "LeakSanitizer finds others: $(cat leaks)"
+fi
+
 # ---- one block, by an address in it
 ask --block "$(printf '%x' $(($(cat address) + 8)))"
 has '^Block 0x[0-9a-f]*: 88 bytes, allocated at fill_cache()'
@@ -72,9 +82,75 @@ has '^  0x[0-9a-f]* + 0  `cache` of holders$'
 [ "$(grep -c ' make_entry(entry\*) (holders' report)" -eq 10 ] ||
     fail "not the ten buckets: $(cat report)"
 
+# ---- as JSON: the tables, the chains of `make_value`, and the block
+"$windlass" report --json --retained --who-holds make_value \
+    --block "$(cat address)" r.wndl >json || fail "no JSON"
+python3 - json <<'END' || fail "the JSON: $(cat json)"
+import json, sys
+
+h = json.load(open(sys.argv[1]))
+assert (h["format"], h["version"]) == ("windlass-holders", 1)
+assert (h["lost_bytes"], h["lost_blocks"]) == (81608, 101)
+place = {t["place"].split("(")[0]: t for t in h["by_place"]}
+assert place["make_entry"]["retained"] == 9600, place["make_entry"]
+assert place["make_entry"]["own"] == 2400
+assert [t["retained"] for t in h["leaks"]] == [81608]
+steps, chain = h["steps"], [s for s in h["steps"] if s["root"]]
+assert len(chain) == 1 and chain[0]["offset"] == 0, chain
+assert chain[0]["place"] == "`cache` of holders"
+names, at = [], chain[0]
+while "holds" in at:
+    at = steps[at["holds"]]
+    names.append(at["place"].split("(")[0])
+assert names == ["fill_cache", "make_entry", "make_value"], names
+assert (at["blocks"], at["bytes"], at["cycle"]) == (100, 7200, False)
+block = h["block"]
+assert (block["size"], block["retained"], block["lost"]) == (88, 9688, False)
+assert len(block["to"]) == 10 and [p["root"] for p in block["from"]] == [True]
+END
+
 # ---- the same worked out from the format alone, a block left out at a time
 python3 "$sources/../../oracle/holders_vs_python.py" "$windlass" r.wndl 15 ||
     fail "Python finds others"
+
+# ---- pointers with tags in their upper bits
+cat >tagged.c <<'END'
+#include <stdint.h>
+#include <stdlib.h>
+uintptr_t box;
+__attribute__((noinline)) static void *make_boxed(void)
+{
+    return calloc(1, 100);
+}
+/* Far below what is left of the stack at the end. */
+__attribute__((noinline)) static void fill_box(void)
+{
+    volatile char room[65536];
+    room[0] = 0;
+    box = (uintptr_t)make_boxed() | (uintptr_t)0xfff8 << 48;
+}
+int main(void)
+{
+    fill_box();
+    return 0;
+}
+END
+cc -g -O1 -o tagged tagged.c || fail "the tagged program"
+for mask in '' '--pointer-mask 0xffffffffffff'; do
+    # shellcheck disable=SC2086 # two words or none
+    "$windlass" heap -q --scan $mask -o tagged.wndl -- ./tagged ||
+        fail "tagged: exit status $?"
+    "$windlass" report --no-pager --who-holds make_boxed tagged.wndl >with
+    "$windlass" report --no-pager tagged.wndl >>with
+    [ -n "$mask" ] || cp with without
+done
+grep -q '< `box` of tagged, at offset 0$' with || fail "no box: $(cat with)"
+grep -q '^No definite leaks' with || fail "a leak with the mask: $(cat with)"
+! grep -q '< `box`' without && ! grep -q '^No definite leaks' without ||
+    fail "a box without the mask: $(cat without)"
+! "$windlass" heap -q --pointer-mask 12x -- ./tagged 2>errors ||
+    fail "a mask 12x"
+grep -q "takes bits in hex, .*, not '12x'" errors || fail "$(cat errors)"
 
 # ---- in the middle of a run, of a program that frees all before it ends
 cat >tidy.c <<'END'
@@ -175,7 +251,7 @@ static void *is_deaf(void *unused)
     void *volatile kept = make_deaf();
     unsigned long long all = ~0ULL;
     long result;
-    /* By the instruction: windlass keeps the signal open behind the call. */
+    /* By the instruction: windlass keeps the signal open in spite of the call. */
     __asm__ volatile("xor %%r10, %%r10\n\tmov $8, %%r10d\n\tsyscall"
                      : "=a"(result)
                      : "a"(SYS_rt_sigprocmask), "D"(0), "S"(&all), "d"(0)
