@@ -157,7 +157,8 @@ enum wndl_scan_end {
     WNDL_SCAN_DONE,
     WNDL_SCAN_NOT_MADE, /* the process was killed, or the heap not searched */
     WNDL_SCAN_TOO_LARGE,
-    WNDL_SCAN_DAMAGED, /* in the file */
+    WNDL_SCAN_GIVEN_UP, /* the program wrote too much meanwhile */
+    WNDL_SCAN_DAMAGED,  /* in the file */
     WNDL_SCAN_ENDS,
 };
 
@@ -191,6 +192,9 @@ struct wndl_process_heap {
     struct wndl_vec scan;       /* uint8_t */
     struct wndl_vec scan_sites; /* uint32_t */
     uint8_t scan_end;           /* enum wndl_scan_end */
+    /* Bytes of pages that the program began to write to while its copy was
+     * scanned, at most. */
+    uint64_t scan_written;
 };
 
 /*

@@ -14,16 +14,18 @@
 #include <stdint.h>
 
 enum wndl_heap_root_kind {
-    WNDL_HEAP_ROOT_DATA,  /* a variable of a module */
-    WNDL_HEAP_ROOT_STACK, /* a thread's stack */
-    WNDL_HEAP_ROOT_OTHER, /* other memory: mapped, or thread-local */
+    WNDL_HEAP_ROOT_DATA,      /* a variable of a module */
+    WNDL_HEAP_ROOT_STACK,     /* a thread's stack */
+    WNDL_HEAP_ROOT_OTHER,     /* other memory: mapped, or thread-local */
+    WNDL_HEAP_ROOT_REGISTERS, /* a thread's */
     WNDL_HEAP_ROOT_KINDS,
 };
 
 /* Memory of [address, address + size), of a variable if that is known. */
 struct wndl_heap_root {
     uint64_t address, size; /* avma; bytes */
-    uint64_t svma;          /* of DATA: where the module's file has it */
+    uint64_t svma;          /* of DATA: where the module's file has it; of a
+                             * thread's: its id, 0: not known */
     struct wndl_bytes path; /* of DATA: the module's file */
     struct wndl_bytes name; /* of DATA: the variable's; empty: not known */
     uint8_t kind;           /* enum wndl_heap_root_kind */

@@ -210,6 +210,8 @@ struct wndl_heap {
     /* The number of the snapshot, plus 1, for which the collector wants a scan,
      * and the last one that the process has seen to. */
     _Atomic uint32_t scan_asked, scan_begun;
+    /* Set by the collector: the request whose scan is to be given up. */
+    _Atomic uint32_t scan_given_up;
 
     struct wndl_heap_stripe stripe[WNDL_HEAP_STRIPES];
 
@@ -249,6 +251,7 @@ enum wndl_heap_scan_state {
     WNDL_HEAP_SCAN_NOT_MADE,
     WNDL_HEAP_SCAN_DONE,
     WNDL_HEAP_SCAN_TOO_LARGE,
+    WNDL_HEAP_SCAN_GIVEN_UP, /* the collector wanted it */
 };
 
 enum { WNDL_HEAP_SCAN_AT_END = 0xffffffff };
@@ -258,6 +261,11 @@ struct wndl_heap_scan {
     _Atomic uint32_t answers;
     uint32_t state; /* enum wndl_heap_scan_state */
     uint64_t bytes; /* of the scan */
+    /* A copy of the process is scanned for this request, and the process had so
+     * many minor page faults when it was made. */
+    _Atomic uint32_t copied;
+    uint32_t reserved;
+    uint64_t faults;
 };
 
 #define WNDL_HEAP_SCAN_MOST                                                    \

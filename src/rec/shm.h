@@ -37,7 +37,7 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 15,
+    WNDL_SHM_VERSION = 16,
     WNDL_SHM_THREADS = 2048, /* at a time; rings of ended ones are reused */
     WNDL_SHM_MODULES = 3 * 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
@@ -311,6 +311,8 @@ struct wndl_go {
     uint32_t heap_sites;        /* capacity, if WNDL_HEAP_ON */
     uint32_t nodes;             /* capacity of the tree */
     uint64_t heap_sample_below; /* bytes, 2^32 at most; 0: every block */
+    uint64_t heap_pointer_tags; /* bits of words that are no part of an
+                                 * address: --pointer-mask */
     /* The sampled threads: patterns separated by commas, none for all. A
      * pattern is "main", "pid:N", "*", or a part of the name in any case. */
     char threads[WNDL_SHM_PATTERNS];
@@ -368,7 +370,7 @@ _Static_assert(
             offsetof(struct wndl_shm, ring_used) + WNDL_SHM_THREADS / 8 &&
         offsetof(struct wndl_shm, rings) % 4096 == 0 &&
         sizeof(struct wndl_hello) == 20 &&
-        sizeof(struct wndl_go) == 48 + WNDL_SHM_PATTERNS &&
+        sizeof(struct wndl_go) == 56 + WNDL_SHM_PATTERNS &&
         sizeof(struct wndl_settings) ==
             sizeof(struct wndl_go) + 8 + WNDL_SHM_TABLES &&
         sizeof(struct wndl_late) == 24 && sizeof(struct wndl_ready) == 8,

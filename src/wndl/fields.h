@@ -255,7 +255,8 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     F(uleb, snapshot)                                                          \
     F(uleb, end)                                                               \
     F(uleb, position)                                                          \
-    F(str, bytes)
+    F(str, bytes)                                                              \
+    F(later, written)
 #define WNDL_FIELDS_LEAKS(F)                                                   \
     F(uleb, site)                                                              \
     F(uleb, definite)                                                          \

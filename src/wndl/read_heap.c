@@ -497,6 +497,7 @@ enum wndl_status wndl_read_hscn(struct wndl_reader *r, struct wndl_cursor *c)
         return WNDL_MALFORMED;
     }
     heap->scan_end = (uint8_t)hscn.end;
+    heap->scan_written = hscn.written;
     if (hscn.bytes.size == 0)
         return WNDL_OK;
     enum wndl_status status = keep_sites(&list);

@@ -419,6 +419,7 @@ void wndl_recording_scan(struct wndl_recording *r,
         .end = scan->end,
         .position = position,
         .bytes = part,
+        .written = scan->written,
     };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_HSCN);
     wndl_put_hscn(&r->out, &fields);

@@ -111,6 +111,7 @@ void wndl_recording_wrongs(struct wndl_recording *r,
 struct wndl_recording_scan {
     uint32_t process, snapshot;
     enum wndl_scan_end end;
+    uint64_t written; /* bytes: struct wndl_process_heap */
 };
 
 /* Writes HSCN: a part of a scan. Its first byte is `position` of the whole. */

@@ -6,11 +6,19 @@
 #include <string.h>
 
 /*
+ * A path that was compressed: its upper end, and the least semidominator on it.
+ * They lie together, because both are read in no order: memory takes the time.
+ */
+struct path {
+    uint32_t ancestor, least;
+};
+
+/*
  * Numbers of a depth-first search: 0 is a node above all roots and leaders, and
  * `node_of` has the node of each other. Up to `roots_end` are those that roots
  * lead to. By number: `parent` in the search's tree, `semi` the semidominator,
- * `label` and `ancestor` of compressed paths. Some arrays have a second use,
- * before or after the one that they are named for.
+ * `paths`. Some arrays have a second use, before or after the one that they are
+ * named for.
  */
 struct search {
     const struct wndl_heap_graph *g;
@@ -19,11 +27,12 @@ struct search {
     uint32_t count, roots_end;
     uint32_t *number;  /* by node; 0: not visited */
     uint32_t *node_of; /* by number */
-    uint32_t *parent, *semi, *label, *ancestor;
-    uint32_t *next_edge; /* by node: `ancestor`, during the search */
-    uint32_t *dom;       /* by number: `ancestor`, at the end */
+    uint32_t *parent, *semi;
+    struct path *paths;
+    uint32_t *next_edge; /* by depth: `paths`, during the search */
+    uint32_t *dom;       /* by number: `paths`, at the end */
     uint32_t *stack;     /* the result's `of`, until that is filled in */
-    uint32_t *first_source, *sources; /* the edges backwards, by node */
+    uint32_t *first_source, *sources; /* the edges backwards, by number */
 };
 
 static uint32_t *make(struct search *s, size_t count)
@@ -37,43 +46,42 @@ static bool make_room(struct search *s)
     s->number = make(s, nodes);
     s->parent = make(s, nodes);
     s->semi = make(s, nodes);
-    s->label = make(s, nodes);
-    s->ancestor = s->next_edge = s->dom = make(s, nodes);
+    s->next_edge = s->dom = make(s, 2 * nodes + 2);
+    s->paths = (struct path *)(void *)s->next_edge;
     s->first_source = make(s, nodes);
     s->sources = make(s, s->g->first_edge[nodes]);
     return s->number != NULL && s->parent != NULL && s->semi != NULL &&
-           s->label != NULL && s->ancestor != NULL && s->first_source != NULL &&
-           s->sources != NULL;
+           s->paths != NULL && s->first_source != NULL && s->sources != NULL;
 }
 
 /* ---- the search */
 
-static void visit(struct search *s, uint32_t node, uint32_t parent)
+/* Visits a node at a depth of the stack. */
+static void visit(
+    struct search *s, uint32_t node, uint32_t parent, uint32_t depth)
 {
     const uint32_t number = ++s->count;
     s->number[node] = number;
     s->node_of[number] = node;
     s->parent[number] = parent;
-    s->next_edge[node] = s->g->first_edge[node];
+    s->stack[depth] = node;
+    s->next_edge[depth] = s->g->first_edge[node];
 }
 
 /* Visits all that `from` leads to and that was not visited before. */
 static void search_from(struct search *s, uint32_t from)
 {
-    uint32_t depth = 0;
-    visit(s, from, 0);
-    s->stack[depth++] = from;
+    uint32_t depth = 1;
+    visit(s, from, 0, 0);
     while (depth > 0) {
         const uint32_t node = s->stack[depth - 1];
-        if (s->next_edge[node] == s->g->first_edge[node + 1]) {
+        if (s->next_edge[depth - 1] == s->g->first_edge[node + 1]) {
             depth--;
             continue;
         }
-        const uint32_t to = s->g->edges[s->next_edge[node]++].target;
-        if (s->number[to] != 0)
-            continue;
-        visit(s, to, s->number[node]);
-        s->stack[depth++] = to;
+        const uint32_t to = s->g->edges[s->next_edge[depth - 1]++].target;
+        if (s->number[to] == 0)
+            visit(s, to, s->number[node], depth++);
     }
 }
 
@@ -111,7 +119,7 @@ static void forget_rest(struct search *s)
 static bool search_leaks(struct search *s, struct wndl_arena *arena)
 {
     struct wndl_heap_dominators *d = s->d;
-    uint32_t *begins = s->label, *leaders = s->semi;
+    uint32_t *begins = s->first_source, *leaders = s->semi;
     uint32_t left = search_rest(s, begins);
     forget_rest(s);
     d->leader_count = 0;
@@ -130,42 +138,53 @@ static bool search_leaks(struct search *s, struct wndl_arena *arena)
 
 /* ---- edges backwards */
 
+/* The number of an edge's target. That of a later edge is fetched. */
+static uint32_t target_of(const struct search *s, uint32_t edge, uint32_t edges)
+{
+    enum { AHEAD = 16 };
+    if (edge + AHEAD < edges)
+        __builtin_prefetch(&s->number[s->g->edges[edge + AHEAD].target]);
+    return s->number[s->g->edges[edge].target];
+}
+
+/* All nodes have a number. */
 static void turn_edges(struct search *s)
 {
     const struct wndl_heap_graph *g = s->g;
     const uint32_t nodes = wndl_heap_graph_nodes(g);
     const uint32_t edges = g->first_edge[nodes];
+    memset(s->first_source, 0, (nodes + 2) * sizeof *s->first_source);
     for (uint32_t e = 0; e < edges; e++)
-        s->first_source[g->edges[e].target + 1]++;
-    for (uint32_t i = 0; i < nodes; i++)
-        s->first_source[i + 1] += s->first_source[i];
-    for (uint32_t i = nodes; i-- > 0;) {
-        for (uint32_t e = g->first_edge[i + 1]; e-- > g->first_edge[i];)
-            s->sources[--s->first_source[g->edges[e].target + 1]] = i;
+        s->first_source[target_of(s, e, edges)]++;
+    for (uint32_t i = 1; i <= nodes; i++)
+        s->first_source[i] += s->first_source[i - 1];
+    s->first_source[nodes + 1] = edges;
+    for (uint32_t i = 0; i < nodes; i++) {
+        for (uint32_t e = g->first_edge[i]; e < g->first_edge[i + 1]; e++)
+            s->sources[--s->first_source[target_of(s, e, edges)]] =
+                s->number[i];
     }
-    /* Each start has moved down to the place of the one before it. */
-    memmove(
-        s->first_source, s->first_source + 1, nodes * sizeof *s->first_source);
-    s->first_source[nodes] = edges;
 }
 
 /* ---- semi-NCA */
 
-/* The label with the least semidominator on the path that was linked. */
+/* The least semidominator on the path that was linked. */
 static uint32_t evaluate(struct search *s, uint32_t v, uint32_t linked)
 {
+    struct path *const paths = s->paths;
     uint32_t depth = 0;
     if (v < linked)
         return v;
-    for (uint32_t at = v; s->ancestor[at] >= linked; at = s->ancestor[at])
+    for (uint32_t at = v; paths[at].ancestor >= linked; at = paths[at].ancestor)
         s->stack[depth++] = at;
     while (depth-- > 0) {
-        const uint32_t at = s->stack[depth], above = s->ancestor[at];
-        if (s->semi[s->label[above]] < s->semi[s->label[at]])
-            s->label[at] = s->label[above];
-        s->ancestor[at] = s->ancestor[above];
+        struct path *const path = &paths[s->stack[depth]];
+        const struct path above = paths[path->ancestor];
+        if (above.least < path->least)
+            path->least = above.least;
+        path->ancestor = above.ancestor;
     }
-    return s->label[v];
+    return paths[v].least;
 }
 
 /* Whether a pointer from there counts: what is lost holds nothing. */
@@ -177,24 +196,22 @@ static bool is_holder(const struct search *s, uint32_t source, uint32_t v)
 /* Roots and leaders hang below number 0. */
 static void find_semidominator(struct search *s, uint32_t v)
 {
-    const uint32_t node = s->node_of[v];
-    const uint32_t end = s->parent[v] == 0 ? 0 : s->first_source[node + 1];
-    s->semi[v] = s->parent[v];
-    for (uint32_t i = s->first_source[node]; i < end; i++) {
-        const uint32_t source = s->number[s->sources[i]];
+    const uint32_t end = s->parent[v] == 0 ? 0 : s->first_source[v + 1];
+    uint32_t least = s->parent[v];
+    for (uint32_t i = s->first_source[v]; i < end; i++) {
+        const uint32_t source = s->sources[i];
         if (!is_holder(s, source, v))
             continue;
-        const uint32_t semi = s->semi[evaluate(s, source, v + 1)];
-        s->semi[v] = semi < s->semi[v] ? semi : s->semi[v];
+        const uint32_t semi = evaluate(s, source, v + 1);
+        least = semi < least ? semi : least;
     }
+    s->semi[v] = s->paths[v].least = least;
 }
 
 static void find_dominators(struct search *s)
 {
-    for (uint32_t v = 1; v <= s->count; v++) {
-        s->ancestor[v] = s->parent[v];
-        s->label[v] = s->semi[v] = v;
-    }
+    for (uint32_t v = 1; v <= s->count; v++)
+        s->paths[v] = (struct path){.ancestor = s->parent[v], .least = v};
     for (uint32_t v = s->count; v > 0; v--)
         find_semidominator(s, v);
     s->dom[0] = 0;

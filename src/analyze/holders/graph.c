@@ -112,7 +112,8 @@ static struct wndl_heap_root part_at(
     const struct reading *r, const struct wndl_heap_root *whole, uint64_t word)
 {
     struct wndl_heap_root part = *whole;
-    if (whole->kind == WNDL_HEAP_ROOT_STACK)
+    if (whole->kind == WNDL_HEAP_ROOT_STACK ||
+        whole->kind == WNDL_HEAP_ROOT_REGISTERS)
         return part;
     const uint64_t at = word * WORD;
     part.address = whole->address + at;

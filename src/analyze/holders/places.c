@@ -94,6 +94,15 @@ static void put_data(struct wndl_buf *out, const struct wndl_heap_root *root)
         wndl_buf_printf(out, " + 0x%" PRIx64, root->svma);
 }
 
+/* A thread that has not told its stack pointer may have ended calls there. */
+static void put_stack(struct wndl_buf *out, const struct wndl_heap_root *root)
+{
+    if (root->svma != 0)
+        wndl_buf_printf(out, "stack of thread %" PRIu64, root->svma);
+    else
+        wndl_buf_text(out, "whole stack of a thread");
+}
+
 static void put_root(struct wndl_buf *out, const struct wndl_heap_root *root)
 {
     switch (root->kind) {
@@ -101,7 +110,10 @@ static void put_root(struct wndl_buf *out, const struct wndl_heap_root *root)
         put_data(out, root);
         break;
     case WNDL_HEAP_ROOT_STACK:
-        wndl_buf_text(out, "stack of a thread");
+        put_stack(out, root);
+        break;
+    case WNDL_HEAP_ROOT_REGISTERS:
+        wndl_buf_printf(out, "registers of thread %" PRIu64, root->svma);
         break;
     default:
         wndl_buf_text(out, "memory outside the heap");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/record/options.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -11,6 +13,7 @@ enum {
     SECONDS_MAX = 1000 * 1000 * 1000,
     PROBLEM_SIZE = WNDL_PROBLEM_SIZE,
     SAMPLE_BELOW = 4096,
+    SCAN_MEMORY_USUAL = 1024 * 1024 * 1024,
     STACK_SIZE = 16 * 1024,
 };
 
@@ -132,6 +135,24 @@ enum {
             WNDL_OPT_FLAG, FIELD(scan)                                         \
     }
 
+#define POINTER_MASK                                                           \
+    {                                                                          \
+        0, "pointer-mask", "MASK", NULL, NULL, NULL,                           \
+            "of a program with tags in its pointers: the bits of a word that " \
+            "are an address, in hex, for --scan and the search for leaks "     \
+            "(such as 0xffffffffffff without the upper 16)",                   \
+            WNDL_OPT_TEXT, FIELD(pointer_mask)                                 \
+    }
+
+#define SCAN_MEMORY                                                            \
+    {                                                                          \
+        0, "scan-memory", "SIZE", NULL, NULL, NULL,                            \
+            "with --scan: give the scan up when the program has written to "   \
+            "SIZE bytes of pages meanwhile, of which the kernel then keeps "   \
+            "two copies (default 1G)",                                         \
+            WNDL_OPT_SIZE, FIELD(scan_memory)                                  \
+    }
+
 #define TAG_LIB                                                                \
     {0, "tag-lib", "PATTERN=TAG", NULL, NULL, NULL,                            \
         "give TAG to the blocks of a library: those that modules whose names " \
@@ -235,6 +256,8 @@ const struct wndl_option wndl_record_option_rows[] = {
     AT_PEAKS,
     NO_LEAKS,
     SCAN,
+    SCAN_MEMORY,
+    POINTER_MASK,
     OUTPUT("%n.%p.cpu.wndl"),
     NO_CHILDREN,
     QUIET,
@@ -262,6 +285,8 @@ const struct wndl_option wndl_heap_option_rows[] = {
     AT_PEAKS,
     NO_LEAKS,
     SCAN,
+    SCAN_MEMORY,
+    POINTER_MASK,
     TAG_LIB,
     MAX_FRAMES,
     UNWIND,
@@ -350,8 +375,18 @@ static bool check_times(const struct wndl_record_options *o, char *problem)
     return false;
 }
 
+/* False: it is none. */
+static bool read_mask(const char *text, uint64_t *mask)
+{
+    char *end;
+    errno = 0;
+    *mask = strtoull(text, &end, 16);
+    return errno == 0 && *mask != 0 && *text != '-' && *end == '\0';
+}
+
 static bool check_heap(const struct wndl_record_options *o, char *problem)
 {
+    uint64_t mask;
     bool given = o->mode.given || o->stacks.given || o->sample_below != 0 ||
                  o->snapshot_every != 0 || o->at_peaks || o->no_leaks ||
                  o->scan;
@@ -362,6 +397,15 @@ static bool check_heap(const struct wndl_record_options *o, char *problem)
     else if (o->scan && o->stacks.index != 0)
         snprintf(problem, PROBLEM_SIZE,
             "--scan needs every block: it does not go with --stacks partial");
+    else if (o->pointer_mask != NULL && !o->heap)
+        snprintf(problem, PROBLEM_SIZE, "--pointer-mask needs --heap");
+    else if (o->pointer_mask != NULL && !read_mask(o->pointer_mask, &mask))
+        snprintf(problem, PROBLEM_SIZE,
+            "--pointer-mask takes bits in hex, such as 0xffffffffffff, not "
+            "'%.40s'",
+            o->pointer_mask);
+    else if (o->scan_memory != 0 && !o->scan)
+        snprintf(problem, PROBLEM_SIZE, "--scan-memory needs --scan");
     else if (o->sample_below != 0 && o->stacks.index == 0)
         snprintf(
             problem, PROBLEM_SIZE, "--sample-below needs --stacks partial");
@@ -444,6 +488,7 @@ static void apply_heap(const struct wndl_record_options *o,
 {
     static const uint32_t modes[] = {0, WNDL_HEAP_CUMULATIVE, WNDL_HEAP_DARK};
     uint64_t below = o->sample_below == 0 ? SAMPLE_BELOW : o->sample_below;
+    uint64_t mask;
     if (!o->heap)
         return;
     heap->flags = WNDL_HEAP_ON | modes[o->mode.index] |
@@ -454,6 +499,10 @@ static void apply_heap(const struct wndl_record_options *o,
     heap->sample_below = o->stacks.index == 0 ? 0 : below;
     heap->every = (uint64_t)(o->snapshot_every * 1e9);
     heap->at_peaks = o->at_peaks;
+    if (o->pointer_mask != NULL && read_mask(o->pointer_mask, &mask))
+        heap->pointer_tags = ~mask;
+    heap->scan_memory =
+        o->scan_memory == 0 ? SCAN_MEMORY_USUAL : o->scan_memory;
 }
 
 bool wndl_record_options_apply(const struct wndl_record_options *o,

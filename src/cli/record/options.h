@@ -30,6 +30,8 @@ struct wndl_record_options {
     uint64_t sample_below;            /* bytes, 0: not given */
     double snapshot_every;            /* seconds, 0: not given */
     bool at_peaks, no_leaks, scan;
+    uint64_t scan_memory;             /* bytes, 0: not given */
+    const char *pointer_mask;         /* in hex, NULL: not given */
     struct wndl_option_list tag_libs; /* PATTERN=TAG each */
     struct wndl_option_list own;      /* patterns */
 };

@@ -356,12 +356,13 @@ static int report_held(const struct wndl_cli_recording *loaded,
         .process = o->heap.of.process,
         .rows = o->rows,
         .out = o->out,
-        .paged = !o->no_pager,
+        .paged = !o->no_pager && !o->json,
+        .json = o->json,
     };
-    if (is_by_function(o) || is_for_records(&o->heap) || o->json) {
+    if (is_by_function(o) || is_for_records(&o->heap)) {
         wndl_cli_error("--retained, --who-holds and --block show the scan of a "
-                       "heap: of the other options only -n, -o and --process "
-                       "go with them");
+                       "heap: of the other options only -n, -o, --json and "
+                       "--process go with them");
         return WNDL_EXIT_USAGE;
     }
     return wndl_held_report(loaded, &show);

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "cli/core/command.h"
 #include "cli/core/output.h"
+#include "out/report_json/holders.h"
 #include "out/report_text/holders.h"
 
 #include <errno.h>
@@ -49,6 +50,9 @@ static const char *end_text(uint8_t end)
     case WNDL_SCAN_TOO_LARGE:
         return "the scan of the heap was given up, because it takes more than "
                "4 GiB";
+    case WNDL_SCAN_GIVEN_UP:
+        return "the scan of the heap was given up, because the program wrote "
+               "to more memory meanwhile than --scan-memory allows";
     case WNDL_SCAN_DAMAGED:
         return "the scan of the heap is damaged";
     default:
@@ -61,6 +65,11 @@ static const char *end_text(uint8_t end)
 static void write_answers(const struct wndl_heap_holders *h,
     const struct wndl_held_show *show, struct wndl_buf *out)
 {
+    if (show->json) {
+        wndl_report_json_holders(
+            h, show->options->retained, show->options->who_holds, out);
+        return;
+    }
     const size_t rows = show->rows == 0 ? USUAL_ROWS : (size_t)show->rows;
     if (show->options->retained)
         wndl_text_retained(h, rows, out);

@@ -21,6 +21,7 @@ struct wndl_held_show {
     uint64_t rows;    /* of each table; 0: as many as usual */
     const char *out;  /* a file; NULL: standard output */
     bool paged;
+    bool json; /* instead of text, with all rows */
 };
 
 /* Writes what was asked for, and errors to stderr. Returns the exit code. */

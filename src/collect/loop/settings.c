@@ -23,6 +23,7 @@ void wndl_settings_fill(struct wndl_settings *settings,
                 .heap = request->heap.flags,
                 .heap_sites = has_heap ? WNDL_HEAP_SITES : 0,
                 .heap_sample_below = request->heap.sample_below,
+                .heap_pointer_tags = request->heap.pointer_tags,
                 .nodes = has_heap ? WNDL_SHM_NODES_HEAP : WNDL_SHM_NODES,
             },
     };

@@ -57,9 +57,9 @@ bool wndl_proc_stat(pid_t pid, struct wndl_proc_stat *stat)
     int parent = 0;
     if (end_of_name == NULL ||
         sscanf(end_of_name,
-            ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-            "%*d %*d %*d %" SCNu64,
-            &stat->state, &parent, &stat->start) != 3)
+            ") %c %d %*d %*d %*d %*d %*u %" SCNu64
+            " %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
+            &stat->state, &parent, &stat->faults, &stat->start) != 4)
         return false;
     stat->parent = parent;
     return true;

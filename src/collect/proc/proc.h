@@ -25,8 +25,10 @@ bool wndl_proc_link(pid_t pid, const char *name, char to[PATH_MAX]);
 
 struct wndl_proc_stat {
     pid_t parent;
-    char state;     /* 'Z': it has ended and has not been waited for */
-    uint64_t start; /* clock ticks since boot: distinguishes users of one pid */
+    char state;      /* 'Z': it has ended and has not been waited for */
+    uint64_t faults; /* minor page faults so far */
+    uint64_t start;  /* clock ticks since boot: distinguishes users of one
+                     * pid */
 };
 /* False on failure. */
 bool wndl_proc_stat(pid_t pid, struct wndl_proc_stat *stat);

@@ -27,6 +27,9 @@ struct wndl_collector_heap_request {
     uint64_t sample_below; /* bytes; 0: every block */
     uint64_t every;        /* ns between snapshots; 0: none */
     bool at_peaks;         /* a snapshot at each new peak */
+    uint64_t pointer_tags; /* bits of words that are no part of an address */
+    uint64_t scan_memory;  /* bytes that the program may write to while its
+                            * copy is scanned */
     struct wndl_tag_library libraries[WNDL_COLLECTOR_LIBRARIES];
     size_t library_count; /* texts are borrowed */
 };

@@ -26,6 +26,7 @@ struct wndl_collector_heap {
     int64_t peak;          /* bytes, at the last snapshot for a peak */
     int64_t bytes, blocks; /* live, as last written */
     uint32_t scan;         /* the last answer that was taken; 0: none */
+    uint64_t scan_written; /* bytes: of the copy that is or was scanned last */
     uint32_t reported_runs; /* of the header, as last written */
     bool reporters_hang;    /* a run did not end */
 };

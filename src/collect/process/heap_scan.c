@@ -2,6 +2,8 @@
 /* Scans of heaps: who points to whom, as the process writes it down. */
 #include "collect/process/heap_impl.h"
 
+#include "collect/proc/proc.h"
+
 static bool has_scan(const struct wndl_collector_heap *heap)
 {
     return wndl_heap_has_scan(heap->request.sites, heap->request.flags);
@@ -15,6 +17,8 @@ static enum wndl_scan_end end_of(const struct wndl_heap_scan *head)
                                                          : WNDL_SCAN_NOT_MADE;
     case WNDL_HEAP_SCAN_TOO_LARGE:
         return WNDL_SCAN_TOO_LARGE;
+    case WNDL_HEAP_SCAN_GIVEN_UP:
+        return WNDL_SCAN_GIVEN_UP;
     default:
         return WNDL_SCAN_NOT_MADE;
     }
@@ -44,6 +48,7 @@ static void put_scan(struct wndl_collector_process *p, uint32_t snapshot,
         .process = p->index,
         .snapshot = snapshot,
         .end = end_of(head),
+        .written = p->heap->scan_written,
     };
     if (scan.end == WNDL_SCAN_DONE)
         put_bytes(p, &scan, head->bytes);
@@ -64,6 +69,22 @@ static uint32_t read_head(
     return atomic_load(&head->answers);
 }
 
+/*
+ * The kernel copies a page for the program at its first write: a minor fault,
+ * as that for a new page is.
+ */
+static void watch_copy(
+    struct wndl_collector_process *p, struct wndl_heap_scan *head)
+{
+    struct wndl_collector_heap *heap = p->heap;
+    struct wndl_proc_stat stat;
+    if (!wndl_proc_stat(p->pid, &stat) || stat.faults < head->faults)
+        return;
+    heap->scan_written = (stat.faults - head->faults) * 4096;
+    if (heap->scan_written > heap->request.scan_memory)
+        atomic_store(&heap->head->scan_given_up, atomic_load(&head->copied));
+}
+
 void wndl_heap_take_scan(struct wndl_collector_process *p)
 {
     struct wndl_collector_heap *heap = p->heap;
@@ -71,10 +92,14 @@ void wndl_heap_take_scan(struct wndl_collector_process *p)
     if (!has_scan(heap) || atomic_load(&heap->head->scan_asked) == heap->scan)
         return;
     const uint32_t answers = read_head(heap, &head);
+    const uint32_t copied = atomic_load(&head.copied);
+    if (copied != 0 && copied != heap->scan)
+        watch_copy(p, &head);
     if (answers == heap->scan || answers > heap->snapshots)
         return;
     put_scan(p, answers - 1, &head);
     heap->scan = answers;
+    heap->scan_written = 0;
 }
 
 void wndl_heap_end_scan(struct wndl_collector_process *p)
@@ -86,6 +111,7 @@ void wndl_heap_end_scan(struct wndl_collector_process *p)
     wndl_heap_take_scan(p);
     const bool is_last =
         has_scan(heap) && read_head(heap, &head) == WNDL_HEAP_SCAN_AT_END;
+    heap->scan_written = 0;
     if (is_last || heap->scan == 0)
         put_scan(p, heap->snapshots - 1, &head);
 }

@@ -61,6 +61,11 @@ static void put_head(const struct wndl_heap_holders *h, struct wndl_buf *out)
         wndl_buf_text(out, " in ");
         wndl_text_count(out, h->lost_blocks, "block");
     }
+    if (h->written != 0) {
+        wndl_buf_text(out, "; the program wrote to at most ");
+        wndl_text_count(out, h->written, "byte");
+        wndl_buf_text(out, " of pages meanwhile");
+    }
     wndl_buf_byte(out, '\n');
 }
 

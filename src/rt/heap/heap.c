@@ -117,6 +117,7 @@ void wndl_rt_heap_start(const struct wndl_go *go)
         wndl_rt_heap_generation != 0 && shared->sample_below != 0;
     wndl_rt_heap->leaks = (go->heap & WNDL_HEAP_LEAKS) != 0;
     wndl_rt_heap->scan = scan_of(shared, go);
+    wndl_rt_heap->pointer_tags = (uintptr_t)go->heap_pointer_tags;
     wndl_rt_heap->starts = (go->heap & WNDL_HEAP_STARTS) != 0;
     wndl_rt_tags_share(
         (void *)((uint8_t *)shared + wndl_heap_layout(go->heap_sites).tags));
@@ -211,6 +212,7 @@ void wndl_rt_heap_after_fork_in_child(void)
     wndl_rt_heap_threads_forget();
     wndl_rt_heap_reported_after_fork();
     wndl_rt_heap_measure_after_fork();
+    wndl_rt_heap_search_after_fork();
     wndl_rt_imports_after_fork();
     wndl_rt_heap_here.busy = false;
 }

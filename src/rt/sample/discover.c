@@ -2,14 +2,11 @@
 #include "rt/sample/discover.h"
 
 #include "os/own_threads.h"
-#include "os/raw.h"
 #include "rt/core/rt.h"
 
 #include <string.h>
 
 enum { EVERY = 100000000, WAITING = 64 };
-
-static const char folder[] = "/proc/self/task";
 
 static _Atomic uint64_t next; /* CLOCK_MONOTONIC ns, of the next search */
 
@@ -20,28 +17,11 @@ static _Atomic uint64_t next; /* CLOCK_MONOTONIC ns, of the next search */
 static int waiting[WAITING];
 static size_t waiting_count;
 
-/* The kernel's form. */
-struct entry {
-    uint64_t inode;
-    int64_t offset;
-    uint16_t size;
-    uint8_t type;
-    char name[];
-};
-
 static bool is_time(uint64_t now)
 {
     uint64_t due = atomic_load_explicit(&next, memory_order_relaxed);
     return now >= due &&
            atomic_compare_exchange_strong(&next, &due, now + EVERY);
-}
-
-static int number_of(const char *name)
-{
-    int number = 0;
-    for (; *name >= '0' && *name <= '9'; name++)
-        number = 10 * number + (*name - '0');
-    return number;
 }
 
 static bool has_waited(int tid)
@@ -60,9 +40,10 @@ struct search {
     size_t count;
 };
 
-static void look_at(struct search *s, int tid)
+static void look_at(void *context, int tid)
 {
-    if (tid <= 0 || wndl_rt_thread_find(tid) != NULL)
+    struct search *s = context;
+    if (wndl_rt_thread_find(tid) != NULL)
         return;
     if (!has_waited(tid)) {
         if (s->count < WAITING)
@@ -72,18 +53,6 @@ static void look_at(struct search *s, int tid)
     struct wndl_rt_thread *t = wndl_rt_thread_adopt(tid);
     if (t == NULL || !s->start(t))
         wndl_rt_lose(WNDL_LOSS_THREADS_FULL, 1);
-}
-
-static void look_at_all(struct search *s, int fd, uint8_t *room, size_t size)
-{
-    long got;
-    while ((got = wndl_raw3(SYS_getdents64, fd, (long)room, (long)size)) > 0) {
-        for (long at = 0; at < got;) {
-            const struct entry *e = (const struct entry *)(void *)(room + at);
-            look_at(s, number_of(e->name));
-            at += e->size;
-        }
-    }
 }
 
 /*
@@ -106,13 +75,9 @@ void wndl_rt_discover(const struct wndl_rt_sample *sample,
     struct wndl_rt_thread *t = sample->thread;
     if (!is_time(sample->now) || wndl_rt_is_careful())
         return;
-    int fd = wndl_raw_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
     struct search s = {.start = start};
     if (are_unknown(wndl_own_threads_count()))
-        look_at_all(&s, fd, t->scratch, sizeof t->scratch);
-    wndl_raw_close(fd);
+        wndl_own_threads_each(t->scratch, sizeof t->scratch, look_at, &s);
     memcpy(waiting, s.found, sizeof waiting);
     waiting_count = s.count;
 }

@@ -6,7 +6,9 @@
 #include "rt/sample/engine_impl.h"
 
 #include "os/raw.h"
+#include "rec/heap.h"
 #include "rt/arch/arch.h"
+#include "rt/core/registers.h"
 #include "rt/core/rt.h"
 #include "rt/sample/restart.h"
 #include "rt/signals/dispositions.h"
@@ -110,10 +112,26 @@ static void on_timer(
         on_tick(sample, from->overruns);
 }
 
+/* Like a tick, the question may have ended a call. */
+static void on_question(struct wndl_rt_sample *sample, const siginfo_t *info)
+{
+    wndl_rt_registers_answer(info, sample->context);
+    sample->thread = wndl_rt_thread_of(wndl_raw_gettid());
+    if (sample->thread != NULL && !wndl_arch_came_back(sample->context) &&
+        wndl_rt_restart_is_due(sample->context))
+        go_on(sample);
+    else
+        wndl_rt_restart_yield(sample->context);
+}
+
 static void on_signal(int number, siginfo_t *info, void *ucontext)
 {
     struct wndl_rt_sample sample = {.context = ucontext};
     struct wndl_rt_timer_signal from;
+    if (wndl_rt_registers_asked(info)) {
+        on_question(&sample, info);
+        return;
+    }
     if (wndl_rt_is_silent() &&
         (number == SIGTRAP ? is_perf(info) : wndl_rt_timer_sent(info, &from)))
         return;
@@ -130,6 +148,8 @@ bool wndl_rt_engine_sent(const siginfo_t *info)
     struct wndl_rt_timer_signal from;
     if (info->si_signo == SIGTRAP)
         return is_perf(info);
+    if (wndl_rt_registers_asked(info))
+        return true;
     if (info->si_signo != SIGPROF || !wndl_rt_timer_sent(info, &from))
         return false;
     if (from.kind == WNDL_RT_TIMER_WALL && wndl_rt.engine == WNDL_ENGINE_TIMER)
@@ -453,5 +473,8 @@ int wndl_rt_engine_start(const struct wndl_go *go, struct wndl_ready *ready)
             ready->sys_errno = (uint32_t)-event;
     }
     wndl_rt.engine = WNDL_ENGINE_NONE;
+    /* Scans of the heap ask threads for their registers. */
+    if ((go->heap & WNDL_HEAP_SCAN) != 0 && install_handler(SIGPROF))
+        wndl_rt.signals = wndl_rt_signal_bit(SIGPROF);
     return -1;
 }

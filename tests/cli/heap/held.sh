@@ -64,6 +64,16 @@ if have valgrind; then
         fail "Valgrind finds others: $(cat memcheck)"
 fi
 
+# LeakSanitizer tells the same: by requested bytes, as Valgrind.
+if c++ -g -O1 -fsanitize=leak -o sanitized "$sources/../heap/holders.cpp" \
+    2>errors; then
+    ./sanitized >out 2>leaks || true # it ends with 23
+    grep -q '^Direct leak of 800 byte(s) in 1 object' leaks &&
+        grep -q '^Indirect leak of 80000 byte(s) in 100 object' leaks &&
+        [ "$(grep -c ' leak of ' leaks)" -eq 2 ] ||
+        fail "LeakSanitizer finds others: $(cat leaks)"
+fi
+
 # ---- one block, by an address in it
 ask --block "$(printf '%x' $(($(cat address) + 8)))"
 has '^Block 0x[0-9a-f]*: 88 bytes, allocated at fill_cache()'
@@ -72,9 +82,75 @@ has '^  0x[0-9a-f]* + 0  `cache` of holders$'
 [ "$(grep -c ' make_entry(entry\*) (holders' report)" -eq 10 ] ||
     fail "not the ten buckets: $(cat report)"
 
+# ---- as JSON: the tables, the chains of `make_value`, and the block
+"$windlass" report --json --retained --who-holds make_value \
+    --block "$(cat address)" r.wndl >json || fail "no JSON"
+python3 - json <<'END' || fail "the JSON: $(cat json)"
+import json, sys
+
+h = json.load(open(sys.argv[1]))
+assert (h["format"], h["version"]) == ("windlass-holders", 1)
+assert (h["lost_bytes"], h["lost_blocks"]) == (81608, 101)
+place = {t["place"].split("(")[0]: t for t in h["by_place"]}
+assert place["make_entry"]["retained"] == 9600, place["make_entry"]
+assert place["make_entry"]["own"] == 2400
+assert [t["retained"] for t in h["leaks"]] == [81608]
+steps, chain = h["steps"], [s for s in h["steps"] if s["root"]]
+assert len(chain) == 1 and chain[0]["offset"] == 0, chain
+assert chain[0]["place"] == "`cache` of holders"
+names, at = [], chain[0]
+while "holds" in at:
+    at = steps[at["holds"]]
+    names.append(at["place"].split("(")[0])
+assert names == ["fill_cache", "make_entry", "make_value"], names
+assert (at["blocks"], at["bytes"], at["cycle"]) == (100, 7200, False)
+block = h["block"]
+assert (block["size"], block["retained"], block["lost"]) == (88, 9688, False)
+assert len(block["to"]) == 10 and [p["root"] for p in block["from"]] == [True]
+END
+
 # ---- the same worked out from the format alone, a block left out at a time
 python3 "$sources/../../oracle/holders_vs_python.py" "$windlass" r.wndl 15 ||
     fail "Python finds others"
+
+# ---- pointers with tags in their upper bits
+cat >tagged.c <<'END'
+#include <stdint.h>
+#include <stdlib.h>
+uintptr_t box;
+__attribute__((noinline)) static void *make_boxed(void)
+{
+    return calloc(1, 100);
+}
+/* Far below what is left of the stack at the end. */
+__attribute__((noinline)) static void fill_box(void)
+{
+    volatile char room[65536];
+    room[0] = 0;
+    box = (uintptr_t)make_boxed() | (uintptr_t)0xfff8 << 48;
+}
+int main(void)
+{
+    fill_box();
+    return 0;
+}
+END
+cc -g -O1 -o tagged tagged.c || fail "the tagged program"
+for mask in '' '--pointer-mask 0xffffffffffff'; do
+    # shellcheck disable=SC2086 # two words or none
+    "$windlass" heap -q --scan $mask -o tagged.wndl -- ./tagged ||
+        fail "tagged: exit status $?"
+    "$windlass" report --no-pager --who-holds make_boxed tagged.wndl >with
+    "$windlass" report --no-pager tagged.wndl >>with
+    [ -n "$mask" ] || cp with without
+done
+grep -q '< `box` of tagged, at offset 0$' with || fail "no box: $(cat with)"
+grep -q '^No definite leaks' with || fail "a leak with the mask: $(cat with)"
+! grep -q '< `box`' without && ! grep -q '^No definite leaks' without ||
+    fail "a box without the mask: $(cat without)"
+! "$windlass" heap -q --pointer-mask 12x -- ./tagged 2>errors ||
+    fail "a mask 12x"
+grep -q "takes bits in hex, .*, not '12x'" errors || fail "$(cat errors)"
 
 # ---- in the middle of a run, of a program that frees all before it ends
 cat >tidy.c <<'END'
@@ -125,6 +201,141 @@ has '^ *200000 .* 5000  main (tidy.c:14), which hold each other$'
 has '^ *200000 .* 5000 .*< `kept` of tidy, at offset 0$'
 ! "$windlass" report --who-holds main tidy.wndl | grep -q 'tidy.c:14' ||
     fail "what was freed is held at the end"
+
+# ---- blocks that a thread of x86-64 has in a register alone, or on its stack;
+# one thread waits in a call that goes on, one blocks the signal that asks it
+cat >threads.c <<'END'
+#define _GNU_SOURCE
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#define KEPT "r12"
+static _Atomic int ready;
+void *volatile used;
+__attribute__((noinline)) static void *make_kept(void)
+{
+    return calloc(1, 100);
+}
+static void *keep(void *unused)
+{
+    register void *kept __asm__(KEPT) = make_kept();
+    __asm__ volatile("" : "+r"(kept));
+    for (ready++; access("enough", F_OK) != 0;)
+        for (volatile int i = 0; i < 1000000; i++)
+            __asm__ volatile("" : "+r"(kept));
+    free(kept);
+    return unused;
+}
+__attribute__((noinline)) static void *make_waiting(void)
+{
+    return calloc(1, 200);
+}
+static void *waits(void *unused)
+{
+    void *volatile kept = make_waiting();
+    struct pollfd none = {.fd = -1};
+    for (ready++; access("enough", F_OK) != 0;)
+        if (poll(&none, 1, 500) != 0)
+            exit(1);
+    free(kept);
+    return unused;
+}
+__attribute__((noinline)) static void *make_deaf(void)
+{
+    return calloc(1, 300);
+}
+static void *is_deaf(void *unused)
+{
+    void *volatile kept = make_deaf();
+    unsigned long long all = ~0ULL;
+    long result;
+    /* By the instruction: windlass keeps the signal open in spite of the call. */
+    __asm__ volatile("xor %%r10, %%r10\n\tmov $8, %%r10d\n\tsyscall"
+                     : "=a"(result)
+                     : "a"(SYS_rt_sigprocmask), "D"(0), "S"(&all), "d"(0)
+                     : "rcx", "r10", "r11", "memory");
+    for (ready++; access("enough", F_OK) != 0;)
+        usleep(10000);
+    free(kept);
+    return unused;
+}
+int main(void)
+{
+    pthread_t threads[3];
+    pthread_create(&threads[0], NULL, keep, NULL);
+    pthread_create(&threads[1], NULL, waits, NULL);
+    pthread_create(&threads[2], NULL, is_deaf, NULL);
+    while (ready < 3 || access("enough", F_OK) != 0) {
+        free(used = malloc(100));
+        usleep(10000);
+    }
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+END
+are_kept() {
+    for asked in 'make_kept registers' 'make_waiting stack' \
+        'make_deaf whole stack'; do
+        "$windlass" report --who-holds "${asked%% *}" threads.wndl 2>&1 |
+            grep -q " < ${asked#* } of " || return 1
+    done
+}
+if [ "$(uname -m)" = x86_64 ]; then
+    cc -g -O1 -o threads threads.c -lpthread || fail "the threads"
+    rm -f enough
+    "$windlass" heap -q --scan --snapshot-every 0.3 -o threads.wndl -- \
+        ./threads &
+    threads=$!
+    until_true "what threads keep" are_kept
+    : >enough
+    wait $threads || fail "the threads: exit status $?"
+fi
+
+# ---- a program that writes to its memory while its copy is scanned
+cat >busy.c <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+void *volatile used;
+/* A table of so many pointers, whose pages it writes to. */
+int main(int count, char **words)
+{
+    (void)count;
+    const size_t size = strtoul(words[1], NULL, 10);
+    void **table = malloc(size * sizeof *table);
+    void *first = malloc(100);
+    for (size_t i = 0; i < size; i++)
+        table[i] = first;
+    while (access("enough", F_OK) != 0) {
+        for (size_t i = 0; i < size; i += 512)
+            table[i] = first;
+        free(used = malloc(100));
+    }
+    return 0;
+}
+END
+cc -g -O1 -o busy busy.c || fail "the busy program"
+# busy WORDS TEXT OPTION...: a report on it says TEXT while it runs.
+busy() {
+    words=$1 said=$2
+    shift 2
+    rm -f enough
+    "$windlass" heap -q --scan --snapshot-every 0.3 "$@" -o busy.wndl -- \
+        ./busy "$words" &
+    busy=$!
+    says() {
+        "$windlass" report --retained busy.wndl >plain 2>&1
+        grep -q "$said" plain
+    }
+    until_true "'$said'" says
+    : >enough
+    wait $busy || fail "the busy program: exit status $?"
+}
+busy 300000 '; the program wrote to at most [0-9,]* bytes of pages meanwhile$'
+busy 10000000 'wrote to more memory meanwhile than --scan-memory allows$' \
+    --scan-memory 4k
 
 # ---- what cannot be answered
 ! "$windlass" report --block 10 r.wndl >out 2>errors || fail "a block at 0x10"

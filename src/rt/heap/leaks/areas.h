@@ -7,6 +7,7 @@
 #define WNDL_RT_HEAP_LEAKS_AREAS_H
 
 #include "rt/core/readable_pages.h"
+#include "rt/core/registers.h"
 #include "rt/core/rt.h"
 #include "rt/heap/count/blocks.h"
 #include "rt/heap/leaks/block_bitmap.h"
@@ -44,6 +45,8 @@ struct wndl_rt_areas {
     /* its gap is the largest one without blocks */
     struct wndl_rt_pointer_filter filter;
     size_t block_count, block_room;
+    const struct wndl_rt_registers *threads; /* that were asked */
+    size_t thread_count;
     struct wndl_rt_own_pages own;
     uint8_t *states; /* of all pages, and of their parts */
     size_t states_size;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 enum { COPY_FROM = 4 * 1024 }; /* blocks: below it no copy is made */
 
@@ -189,6 +190,15 @@ bool wndl_rt_copy_is_left(void)
     return false;
 }
 
+/* The kernel copies each page at its first write, a fault, from now on. */
+static void announce(const struct wndl_rt_leak_search *wanted)
+{
+    struct rusage used = {0};
+    (void)wndl_raw3(SYS_getrusage, RUSAGE_SELF, (long)&used, 0);
+    wanted->scan->faults = (uint64_t)used.ru_minflt;
+    atomic_store(&wanted->scan->copied, wanted->scan_answers);
+}
+
 bool wndl_rt_copy_leave(
     struct wndl_rt_areas *areas, void (*search)(void *context), void *context)
 {
@@ -200,8 +210,10 @@ bool wndl_rt_copy_leave(
         be_copy(&(struct copied){areas, search, context});
     wndl_rt_own_pages_end_copy(&areas->own);
     wndl_rt_areas_forget_pages(areas);
-    if (copy > 0)
+    if (copy > 0) {
+        announce(areas->wanted);
         atomic_store(&left, copy);
+    }
     return copy > 0;
 }
 
@@ -210,4 +222,9 @@ void wndl_rt_copy_wait(void)
     const long copy = atomic_exchange(&left, 0);
     if (copy > 0)
         (void)wndl_rt_child_wait(copy);
+}
+
+void wndl_rt_copy_forget(void)
+{
+    atomic_store(&left, 0);
 }

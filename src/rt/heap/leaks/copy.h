@@ -33,4 +33,7 @@ bool wndl_rt_copy_is_left(void);
 /* Waits for the copy that was left, if there is one. */
 void wndl_rt_copy_wait(void);
 
+/* In a forked child: the copy that was left is its parent's. */
+void wndl_rt_copy_forget(void);
+
 #endif

@@ -26,6 +26,7 @@ struct search {
     size_t root_count;
     struct wndl_rt_areas areas;
     struct wndl_rt_follower follower;
+    struct wndl_rt_registers *registers; /* room for them, in `memory` */
     uint8_t *memory, *more;
     size_t more_size;
 };
@@ -91,8 +92,13 @@ static bool make_room(struct search *s)
     struct wndl_rt_follower *f = &s->follower;
     enum { ALL = WNDL_RT_COPIED + 2 * WNDL_RT_WORDS_ROOM * sizeof *f->found };
     size_t areas = s->wanted->most_mappings;
-    a->ours_size = wndl_round_up_page(
-        areas * sizeof *a->all + ALL + WNDL_RT_PARTS * sizeof *f->parts);
+    const size_t threads =
+        s->wanted->asks_threads
+            ? WNDL_RT_ASKED_MOST * sizeof(struct wndl_rt_registers)
+            : 0;
+    a->ours_size =
+        wndl_round_up_page(areas * sizeof *a->all + ALL +
+                           WNDL_RT_PARTS * sizeof *f->parts + threads);
     s->memory = map(a->ours_size);
     if (s->memory == NULL)
         return false;
@@ -102,6 +108,7 @@ static bool make_room(struct search *s)
     f->found = f->copied + WNDL_RT_COPIED_WORDS;
     f->ordered = f->found + WNDL_RT_WORDS_ROOM;
     f->parts = (struct iovec *)(void *)(f->ordered + WNDL_RT_WORDS_ROOM);
+    s->registers = (void *)(f->parts + WNDL_RT_PARTS);
     return true;
 }
 
@@ -215,14 +222,19 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
         .roots = roots,
         .root_count = count,
         .areas = {.wanted = wanted,
-            .filter.has_avx2 = wndl_rt_pointer_filter_has_avx2()},
+            .filter = {.tags = wanted->pointer_tags,
+                .has_avx2 = wndl_rt_pointer_filter_has_avx2()}},
         .follower.areas = &s.areas,
     };
     if (wndl_rt_is_careful() || !make_room(&s))
         return false;
+    s.areas.threads = s.registers;
+    if (wanted->asks_threads)
+        s.areas.thread_count = wndl_rt_registers_ask(s.registers);
     wndl_rt_own_pages_begin(&s.areas.own);
     bool known = can_read(&s) && wndl_rt_areas_list(&s.areas);
-    const bool is_left = known && wanted->leaks == NULL && scan_copy(&s);
+    const bool is_left =
+        known && wanted->leaks == NULL && wanted->scan != NULL && scan_copy(&s);
     if (known && !is_left) {
         wndl_rt_blocks_each(wndl_rt_areas_count, &s.areas);
         known = s.areas.block_room == 0 || make_more_room(&s);

@@ -30,10 +30,16 @@ struct wndl_rt_leak_search {
     struct wndl_heap_leaks *leaks;
     uint8_t generation;          /* blocks of others are not counted */
     uintptr_t sp;                /* of the calling thread */
+    int tid;                     /* its id */
+    uintptr_t pointer_tags;      /* bits of words that are no part of an
+                                  * address */
     uint32_t most_mappings;      /* maximum of those that are writable or
                                     * of no file; not 0 */
     struct wndl_heap_scan *scan; /* shared; NULL: none is wanted */
     uint32_t scan_answers;       /* its number */
+    bool asks_threads;           /* for their registers, which are roots then */
+    /* Equal to scan_answers: the scan is to be given up. NULL: never. */
+    const _Atomic uint32_t *scan_given_up;
 };
 
 /* A part of memory that is a root wherever it is. */

@@ -28,7 +28,7 @@ static inline size_t keep_some(const struct wndl_rt_pointer_filter *s,
     const uintptr_t size = s->high - low, gap_size = s->gap_end - gap;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        uintptr_t word = words[i];
+        uintptr_t word = words[i] & ~s->tags;
         found[kept] = word;
         kept += (unsigned)(word - low < size) & (word - gap >= gap_size);
     }
@@ -117,6 +117,6 @@ bool wndl_rt_pointer_filter_has_avx2(void)
 size_t wndl_rt_pointer_filter_keep(const struct wndl_rt_pointer_filter *s,
     const uintptr_t *words, size_t count, uintptr_t *found)
 {
-    return s->has_avx2 ? keep_by_lines(s, words, count, found)
-                       : keep_portably(s, words, count, found);
+    return s->has_avx2 && s->tags == 0 ? keep_by_lines(s, words, count, found)
+                                       : keep_portably(s, words, count, found);
 }

@@ -15,7 +15,9 @@
 /* Blocks are in [low, high), but none of them is in [gap, gap_end). */
 struct wndl_rt_pointer_filter {
     uintptr_t low, high, gap, gap_end;
-    bool has_avx2; /* result of the function below; false works on any
+    uintptr_t tags; /* bits of words that are no part of an address; they are
+                     * cleared in what is found */
+    bool has_avx2;  /* result of the function below; false works on any
                     * processor */
 };
 

@@ -5,9 +5,17 @@
 
 #include "rt/heap/leaks/areas.h"
 
+enum wndl_rt_root_kind {
+    WNDL_RT_ROOT_MEMORY,    /* a module's data, or other memory */
+    WNDL_RT_ROOT_STACK,     /* a thread's; `tid` is known if it has told its
+                             * stack pointer */
+    WNDL_RT_ROOT_REGISTERS, /* of a thread */
+};
+
 struct wndl_rt_root_range {
     uintptr_t start, end;
-    bool is_stack; /* of a thread */
+    enum wndl_rt_root_kind kind;
+    int tid; /* 0: not known */
 };
 
 /*

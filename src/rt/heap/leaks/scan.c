@@ -15,16 +15,18 @@ enum {
     ULEB_MOST = 10, /* bytes of a number */
     BITS = 64,
     PATH_MOST = 4096,
+    AT_ONCE = 1 << 20, /* bytes: then it may be given up */
     ROOT_DATA = 0,
     ROOT_STACK = 1,
     ROOT_OTHER = 2,
+    ROOT_REGISTERS = 3,
 };
 
 struct scan {
     struct wndl_rt_areas *areas;
     uintptr_t *copied;
     uint8_t *next, *end;
-    bool is_full;
+    bool is_full, is_given_up;
     uint32_t *ranks; /* of all areas */
     size_t ranks_size;
     uintptr_t block; /* the last one that was written */
@@ -47,6 +49,16 @@ static void put(struct scan *s, uint64_t value)
     for (; value >= 0x80; value >>= 7)
         *s->next++ = (uint8_t)(value | 0x80);
     *s->next++ = (uint8_t)value;
+}
+
+/* Whether the rest is left out. */
+static bool has_ended(struct scan *s)
+{
+    const struct wndl_rt_leak_search *wanted = s->areas->wanted;
+    s->is_given_up |= wanted->scan_given_up != NULL &&
+                      atomic_load_explicit(wanted->scan_given_up,
+                          memory_order_relaxed) == wanted->scan_answers;
+    return s->is_full || s->is_given_up;
 }
 
 static uint64_t zigzag(uint64_t difference)
@@ -134,7 +146,7 @@ static void take_words(
 {
     const struct wndl_rt_pointer_filter *f = &s->areas->filter;
     for (size_t i = 0; i < count; i++) {
-        const uintptr_t word = words[i];
+        const uintptr_t word = words[i] & ~f->tags;
         if (word - f->low < f->high - f->low &&
             word - f->gap >= f->gap_end - f->gap)
             take_word(s, at + i * sizeof word, word);
@@ -159,8 +171,10 @@ static void take_memory(struct scan *s, uintptr_t start, uintptr_t end)
     s->start = start & ~(uintptr_t)DOWN;
     s->word = 0;
     end &= ~(uintptr_t)DOWN;
-    while (at < end && !s->is_full) {
+    while (at < end && !has_ended(s)) {
         size_t size = end - at;
+        if (size > AT_ONCE)
+            size = AT_ONCE;
         switch (wndl_rt_areas_pages_at(s->areas, at, &size)) {
         case WNDL_RT_PAGE_OTHER:
             size = take_copied(s, at, size);
@@ -205,7 +219,7 @@ static void put_blocks(struct scan *s, const struct wndl_rt_area *a)
 {
     uintptr_t start;
     for (uintptr_t at = a->bitmap.low;
-         !s->is_full && wndl_rt_block_bitmap_after(&a->bitmap, at, &start);
+         !has_ended(s) && wndl_rt_block_bitmap_after(&a->bitmap, at, &start);
          at = start + WNDL_RT_BLOCK_ALIGNMENT)
         put_block(s, start);
 }
@@ -237,19 +251,32 @@ static const char *path_of(
                                                            : module->name;
 }
 
+static uint64_t kind_of(const struct wndl_rt_root_range *range, bool is_data)
+{
+    switch (range->kind) {
+    case WNDL_RT_ROOT_STACK:
+        return ROOT_STACK;
+    case WNDL_RT_ROOT_REGISTERS:
+        return ROOT_REGISTERS;
+    default:
+        return is_data ? ROOT_DATA : ROOT_OTHER;
+    }
+}
+
 static void put_root(void *context, const struct wndl_rt_root_range *range)
 {
     struct scan *s = context;
     struct wndl_dlmodule module;
-    if (s->is_full || range->start >= range->end)
+    if (has_ended(s))
         return;
-    const bool is_data = !range->is_stack && wndl_dlfind(range->start, &module);
+    const bool is_data = range->kind == WNDL_RT_ROOT_MEMORY &&
+                         wndl_dlfind(range->start, &module);
     const uintptr_t start = range->start & ~(uintptr_t)(sizeof start - 1);
     uint8_t *const before = s->next;
-    put(s, is_data ? ROOT_DATA : range->is_stack ? ROOT_STACK : ROOT_OTHER);
+    put(s, kind_of(range, is_data));
     put(s, start);
     put(s, range->end - start);
-    put(s, is_data ? start - (uintptr_t)module.bias.v : 0);
+    put(s, is_data ? start - (uintptr_t)module.bias.v : (uintptr_t)range->tid);
     put_path(s, is_data ? path_of(s, &module) : NULL);
     s->target = 0;
     take_memory(s, range->start, range->end);
@@ -263,9 +290,16 @@ static void scan_all(
     struct scan *s, const struct wndl_rt_root *early, size_t count)
 {
     s->areas->near = s->areas->heaps[0];
-    for (size_t i = 0; i < s->areas->heap_count && !s->is_full; i++)
+    for (size_t i = 0; i < s->areas->heap_count && !has_ended(s); i++)
         put_blocks(s, s->areas->heaps[i]);
     wndl_rt_roots_each(s->areas, early, count, put_root, s);
+}
+
+static enum wndl_heap_scan_state state_of(const struct scan *s)
+{
+    return s->is_given_up ? WNDL_HEAP_SCAN_GIVEN_UP
+           : s->is_full   ? WNDL_HEAP_SCAN_TOO_LARGE
+                          : WNDL_HEAP_SCAN_DONE;
 }
 
 static void answer(const struct wndl_rt_leak_search *wanted,
@@ -295,9 +329,7 @@ void wndl_rt_heap_scan(struct wndl_rt_areas *areas,
     put(&s, blocks);
     scan_all(&s, early, count);
     wndl_raw_unmap(s.ranks, s.ranks_size);
-    answer(areas->wanted,
-        s.is_full ? WNDL_HEAP_SCAN_TOO_LARGE : WNDL_HEAP_SCAN_DONE,
-        (uint64_t)(s.next - begin));
+    answer(areas->wanted, state_of(&s), (uint64_t)(s.next - begin));
 }
 
 void wndl_rt_heap_scan_nothing(const struct wndl_rt_leak_search *wanted)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/record/search.h"
 
+#include "rt/core/registers.h"
 #include "rt/heap/leaks/copy.h"
 #include "rt/heap/leaks/leaks.h"
 #include "rt/heap/record/untracked.h"
@@ -24,6 +25,8 @@ static bool search(struct wndl_rt_leak_search *wanted,
     wanted->most_sites = shared->sites;
     wanted->generation = wndl_rt_heap_generation;
     wanted->most_mappings = WNDL_RT_LEAK_MAPPINGS;
+    wanted->tid = wndl_raw_gettid();
+    wanted->pointer_tags = wndl_rt_heap->pointer_tags;
     return wndl_rt_heap_find_leaks(
         wanted, roots, count + wndl_rt_untracked_roots(roots + count));
 }
@@ -60,14 +63,18 @@ static bool scan(uint32_t asked, const struct wndl_regs *regs)
         .sp = (uintptr_t)__builtin_frame_address(0),
         .scan = wndl_rt_heap->scan,
         .scan_answers = asked,
+        .asks_threads = true,
+        .scan_given_up = &wndl_rt_heap->shared->scan_given_up,
     };
     return are_all_known() && search(&wanted, roots, 1);
 }
 
+/* A thread is making a scan. */
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+
 /* If a scan fails, the collector learns that, too. */
 void wndl_rt_heap_scan_as_asked(const struct wndl_regs *regs)
 {
-    static atomic_flag busy = ATOMIC_FLAG_INIT;
     struct wndl_heap *shared = wndl_rt_heap->shared;
     if (atomic_flag_test_and_set(&busy))
         return;
@@ -77,5 +84,13 @@ void wndl_rt_heap_scan_as_asked(const struct wndl_regs *regs)
         wndl_rt_heap->scan->state = WNDL_HEAP_SCAN_NOT_MADE;
         atomic_store(&wndl_rt_heap->scan->answers, asked);
     }
+    atomic_flag_clear(&busy);
+}
+
+/* The thread that made a scan, and its copy, are the parent's. */
+void wndl_rt_heap_search_after_fork(void)
+{
+    wndl_rt_copy_forget();
+    wndl_rt_registers_forget();
     atomic_flag_clear(&busy);
 }

@@ -20,6 +20,9 @@ void wndl_rt_heap_search_at_end(void);
  */
 void wndl_rt_heap_scan_as_asked(const struct wndl_regs *regs);
 
+/* In a forked child: no scan is being made. */
+void wndl_rt_heap_search_after_fork(void);
+
 /* Whether the collector asks for a scan. Where none is wanted, it is a load. */
 static inline bool wndl_rt_heap_scan_is_due(void)
 {
