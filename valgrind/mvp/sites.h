@@ -55,9 +55,7 @@ struct site {
     ULong stack_loads;
     Addr ip;
     struct pair_table *pairs; /* NULL: `only` is all there is */
-    struct pair *pair;        /* the one used last, or NULL */
     struct pair only;
-    UInt page; /* of `pair` */
     UInt next; /* index + 1 in the chain of the hash table */
 };
 enum {
