@@ -58,6 +58,7 @@ struct site {
     struct pair only;
     UInt next; /* index + 1 in the chain of the hash table */
 };
+_Static_assert(sizeof(struct site) <= 100, "memory of a site");
 enum {
     SITE_WIDE = 1,      /* no value is kept: vectors, and what helpers read */
     SITE_HAS_VALUE = 2, /* `first` is set */
