@@ -168,6 +168,25 @@ same "JSON" <<END
     printf '%x' $((1 - 0x400000)))","frames":[]}
 END
 
+# Names that only the unit's language tells from others.
+unit_name() {
+    printf 'int f(void) __asm__("%s"); int f(void) { return 1; }\n' "$2" >unit.c
+    gcc -gdwarf-4 -dA -S -o unit.s unit.c
+    sed -i "s/0x[0-9a-f]*\(.*# DW_AT_language\)/$1\1/" unit.s
+    gcc -c -o unit.o unit.s
+    sym -C -f -e unit.o 0 "$3"
+    sed -n '1p;3p' got >got_names
+    mv got_names got
+    same "$2 in language $1" <<END
+$3
+$3
+END
+}
+unit_name 0x18 base_GHCziBase_zpzp_info base_GHC.Base_++_info
+unit_name 0x1b camlStdlib__List__map_482 Stdlib.List.map_482
+unit_name 0x9 'UU_$$_RUN$LONGINT' 'UU.RUN(LONGINT)'
+unit_name 0xc base_GHCziBase_zpzp_info base_GHCziBase_zpzp_info
+
 sym -e prog --all-functions
 sed -n 's/^0x0*\([0-9a-f]*\)-0x[0-9a-f]* \(.*\)/\1 \2/p' got >functions
 for name in main two add; do
