@@ -65,7 +65,8 @@ static enum wndl_status add_functions(struct making *m)
         struct wndl_symbol_range at = f->ranges[0];
         struct wndl_bytes mangled = {
             (const uint8_t *)f->mangled, strlen(f->mangled)};
-        const char *demangled = wndl_demangle(&m->s->demangler, mangled);
+        const char *demangled =
+            wndl_demangle_in(&m->s->demangler, mangled, f->language);
         if (demangled == NULL || !add_name(m, f->mangled, at.rva, at.size) ||
             !add_name(m, demangled, at.rva, at.size))
             return WNDL_NOMEM;

@@ -36,6 +36,19 @@ static void read_ourselves(const uint8_t *data, size_t size)
     wndl_buf_free(&out);
 }
 
+static void read_by_unit(const uint8_t *data, size_t size)
+{
+    enum { MOST = 64 }; /* bytes of "Z64T" or "$" that one stands for */
+    struct wndl_buf out;
+    wndl_buf_init(&out, wndl_mem_libc());
+    for (unsigned scheme = 0; scheme < WNDL_NAME_SCHEMES; scheme++)
+        if (wndl_unit_name_demangle(
+                scheme, (struct wndl_bytes){data, size}, &out) &&
+            out.size > MOST * size)
+            abort();
+    wndl_buf_free(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct wndl_arena arena;
@@ -48,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (text == NULL || strlen(text) > (size > LONGEST ? size : LONGEST))
         abort();
     read_ourselves(data, size);
+    read_by_unit(data, size);
     make_short(text, strlen(text));
     make_short(data, size);
     wndl_arena_free(&arena);

@@ -33,6 +33,7 @@ struct page {
     Addr before; /* start of the block that the page's first byte is in, if it
                   * does not start there; else 0 */
 };
+_Static_assert(sizeof(struct page) <= 40, "memory of a page with blocks");
 
 /* By the address over 16 MB: programs have 128 GB of addresses at most. */
 static struct page *chunks[1 << 13];

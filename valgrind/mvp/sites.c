@@ -157,22 +157,44 @@ static struct pair *pair_of(struct site *site, UInt page)
     return pair;
 }
 
-static void mark_sector(struct site *site, Addr address)
+/*
+ * Sectors that sites have read in pages, by a hash of both: most sectors that
+ * are not in a site's range are found here, without a search for its pair.
+ */
+enum { SEEN_SHIFT = 12 };
+static struct seen {
+    const struct site *site;
+    struct pair pair;
+} seen[1 << SEEN_SHIFT];
+
+static struct seen *seen_at(const struct site *site, UInt page)
 {
-    const UInt page = (UInt)(address >> PAGE_SHIFT);
-    if (site->page != page || site->pair == NULL) {
-        site->page = page;
-        site->pair = pair_of(site, page);
-    }
-    site->pair->sectors |= 1u << (address >> SECTOR_SHIFT & 31);
+    const ULong key = (ULong)(Addr)site + ((ULong)page << 32) + page;
+    return &seen[key * 0x9e3779b97f4a7c15ULL >> (64 - SEEN_SHIFT)];
 }
 
-/* The range of sectors around `address` that were read, in its page. */
-static void set_range(
-    struct site *site, Addr address, const struct stretch *stretch)
+/* The sectors of its page that the site has read, with this one. */
+static UInt mark_sector(struct site *site, Addr address)
+{
+    const UInt page = (UInt)(address >> PAGE_SHIFT);
+    const UInt sector = 1u << (address >> SECTOR_SHIFT & 31);
+    struct seen *s = seen_at(site, page);
+    if (s->site != site || s->pair.page != page ||
+        (s->pair.sectors & sector) == 0) {
+        struct pair *pair = pair_of(site, page);
+        pair->sectors |= sector;
+        *s = (struct seen){site, *pair};
+    }
+    return s->pair.sectors;
+}
+
+/* The range of sectors around `address` that were read, of `sectors` of its
+ * page. */
+static void set_range(struct site *site, Addr address, UInt sectors,
+    const struct stretch *stretch)
 {
     const UInt sector = address >> SECTOR_SHIFT & 31;
-    const UInt unread = ~site->pair->sectors;
+    const UInt unread = ~sectors;
     const UInt above = unread >> sector;
     const UInt below = unread << (31 - sector);
     const UInt end = sector + (above == 0 ? 32 - sector : __builtin_ctz(above));
@@ -196,9 +218,9 @@ static void read_sectors(
     const Addr last = (address + site->size - 1) >> SECTOR_SHIFT;
     for (Addr sector = address >> SECTOR_SHIFT; sector < last; sector++)
         mark_sector(site, sector << SECTOR_SHIFT);
-    mark_sector(site, last << SECTOR_SHIFT);
+    const UInt sectors = mark_sector(site, last << SECTOR_SHIFT);
     if (last >> 5 == address >> PAGE_SHIFT)
-        set_range(site, address, stretch);
+        set_range(site, address, sectors, stretch);
     else
         empty_range(site);
 }
@@ -318,7 +340,6 @@ void sites_forget(void)
         if (s->pairs != NULL)
             VG_(free)(s->pairs);
         s->pairs = NULL;
-        s->pair = NULL;
         s->only = (struct pair){0};
         s->loads = s->stack_loads = 0;
         if (!opt.blocks)
@@ -326,6 +347,7 @@ void sites_forget(void)
         s->flags &= SITE_VALUELESS;
         empty_range(s);
     }
+    VG_(memset)(seen, 0, sizeof seen);
 }
 
 /* With blocks, the loads and values of a site are those of its uses. */

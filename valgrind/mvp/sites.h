@@ -55,11 +55,10 @@ struct site {
     ULong stack_loads;
     Addr ip;
     struct pair_table *pairs; /* NULL: `only` is all there is */
-    struct pair *pair;        /* the one used last, or NULL */
     struct pair only;
-    UInt page; /* of `pair` */
     UInt next; /* index + 1 in the chain of the hash table */
 };
+_Static_assert(sizeof(struct site) <= 100, "memory of a site");
 enum {
     SITE_WIDE = 1,      /* no value is kept: vectors, and what helpers read */
     SITE_HAS_VALUE = 2, /* `first` is set */

@@ -79,6 +79,7 @@ struct wndl_dwarf {
     bool has_hints;
     bool has_unit_cover;
     /* all units, not only those that .debug_aranges lacks */
+    bool has_shared_code; /* units claim the same, by `unit_ranges` */
     bool covers_all_units;
     bool has_unranged; /* some unit is_unranged */
     /*

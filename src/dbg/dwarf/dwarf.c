@@ -259,6 +259,25 @@ static enum wndl_status look_in_unit(struct wndl_dwarf *d,
     return look_in_unit(d, unit, address, is_hint);
 }
 
+/* The most units that one address is looked up in. */
+enum { MOST_CLAIMANTS = 16 };
+
+/* A unit may claim code of others, in which it then has neither a function nor
+ * a line. */
+static enum wndl_status look_in_others(
+    struct wndl_dwarf *d, const struct wndl_dw_unit *but, uint64_t address)
+{
+    struct wndl_dw_unit *unit;
+    size_t from = 0;
+    enum wndl_status status = WNDL_NOT_FOUND;
+    for (unsigned i = 0; i < MOST_CLAIMANTS && status == WNDL_NOT_FOUND &&
+                         wndl_dw_next_claimant(d, address, &from, &unit);
+         i++)
+        if (unit != but)
+            status = look_in_unit(d, unit, address, false);
+    return status;
+}
+
 static enum wndl_status look_up(
     struct wndl_dwarf *d, uint64_t address, bool is_code)
 {
@@ -269,7 +288,10 @@ static enum wndl_status look_up(
     if (status != WNDL_NOT_FOUND)
         return status;
     status = wndl_dw_find_unit(d, address, is_code, &unit);
-    return status == WNDL_OK ? look_in_unit(d, unit, address, false) : status;
+    if (status != WNDL_OK)
+        return status;
+    status = look_in_unit(d, unit, address, false);
+    return status == WNDL_NOT_FOUND ? look_in_others(d, unit, address) : status;
 }
 
 static enum wndl_status answer(struct wndl_dwarf *dwarf,

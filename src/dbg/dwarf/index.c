@@ -121,6 +121,20 @@ uint32_t wndl_dwarf_likely_unit(struct wndl_dwarf *dwarf, wndl_svma addr)
     return hint->id;
 }
 
+/* Whether two units claim the same code; the ranges are sorted. */
+static bool are_shared(const struct wndl_vec *ranges)
+{
+    const struct wndl_dw_range *last = NULL;
+    for (size_t i = 0; i < ranges->len; i++) {
+        const struct wndl_dw_range *range = wndl_vec_at(ranges, i);
+        if (last != NULL && range->start < last->end && range->id != last->id)
+            return true;
+        if (last == NULL || range->end > last->end)
+            last = range;
+    }
+    return false;
+}
+
 /* Adds the ranges of a root DIE to d->ranges. */
 static enum wndl_status add_unit(struct wndl_dwarf *d, uint32_t index)
 {
@@ -187,6 +201,7 @@ static enum wndl_status load_unit_cover(struct wndl_dwarf *d, bool all)
     struct wndl_vec kept = d->ranges;
     d->ranges = d->unit_ranges;
     d->unit_ranges = kept;
+    d->has_shared_code = are_shared(&d->unit_ranges);
     d->has_unit_cover = true;
     d->covers_all_units = all;
     return WNDL_OK;
@@ -222,6 +237,7 @@ static enum wndl_status add_unranged(struct wndl_dwarf *d)
     enum wndl_status status =
         wndl_dw_make_cover(d, &d->unit_ranges, true, &d->unit_cover);
     d->has_unranged = status != WNDL_OK;
+    d->has_shared_code = are_shared(&d->unit_ranges);
     return status;
 }
 
@@ -259,4 +275,22 @@ enum wndl_status wndl_dw_find_unit(struct wndl_dwarf *d, uint64_t address,
         return WNDL_NOT_FOUND;
     *unit = wndl_dw_unit_at(d, found->id);
     return WNDL_OK;
+}
+
+bool wndl_dw_next_claimant(struct wndl_dwarf *d, uint64_t address, size_t *from,
+    struct wndl_dw_unit **unit)
+{
+    if (!d->has_shared_code)
+        return false;
+    for (size_t i = *from; i < d->unit_ranges.len; i++) {
+        const struct wndl_dw_range *range = wndl_vec_at(&d->unit_ranges, i);
+        if (range->start > address)
+            return false;
+        if (range->end <= address)
+            continue;
+        *from = i + 1;
+        *unit = wndl_dw_unit_at(d, range->id);
+        return true;
+    }
+    return false;
 }

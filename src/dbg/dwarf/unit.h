@@ -87,4 +87,12 @@ enum wndl_status wndl_dw_hinted_unit(struct wndl_dwarf *d, uint64_t address,
 enum wndl_status wndl_dw_find_unit(struct wndl_dwarf *d, uint64_t address,
     bool is_code, struct wndl_dw_unit **unit) WNDL_MUST_USE;
 
+/*
+ * After wndl_dw_find_unit, if units claim the same code: the next unit whose
+ * root DIE covers `address`, among them that which was found. *from begins at
+ * 0. False: there are no more.
+ */
+bool wndl_dw_next_claimant(struct wndl_dwarf *d, uint64_t address, size_t *from,
+    struct wndl_dw_unit **unit);
+
 #endif

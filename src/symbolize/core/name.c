@@ -5,12 +5,12 @@
 #include <string.h>
 
 const char *wndl_symbolizer_name(
-    struct wndl_symbolizer *s, struct wndl_bytes name)
+    struct wndl_symbolizer *s, struct wndl_bytes name, uint16_t language)
 {
     if (name.size == 0)
         return "";
     return s->no_demangle ? (const char *)name.data
-                          : wndl_demangle(&s->demangler, name);
+                          : wndl_demangle_in(&s->demangler, name, language);
 }
 
 const char *wndl_symbolizer_mark(

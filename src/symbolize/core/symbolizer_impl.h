@@ -266,9 +266,10 @@ static inline wndl_svma wndl_symbolizer_svma(
     return wndl_svma_of_rva((wndl_rva){rva}, wndl_symbolizer_base(s));
 }
 
-/* `name`, demangled if the options ask for it. NULL when memory is out. */
+/* `name` in a unit of `language`, DW_LANG_* or 0, demangled if the options ask
+ * for it. NULL when memory is out. */
 const char *wndl_symbolizer_name(
-    struct wndl_symbolizer *s, struct wndl_bytes name);
+    struct wndl_symbolizer *s, struct wndl_bytes name, uint16_t language);
 
 /* answer */
 

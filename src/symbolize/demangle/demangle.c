@@ -198,8 +198,18 @@ static size_t unversioned_size(struct wndl_bytes name)
     return at == NULL || at == name.data ? name.size : (size_t)(at - name.data);
 }
 
-static const char *demangle_new(
-    struct wndl_demangler *demangler, struct wndl_bytes name)
+/* A unit of Haskell, OCaml or Pascal may also have names of other languages. */
+static bool demangle_by(
+    enum wndl_name_scheme scheme, const char *plain, struct wndl_buf *text)
+{
+    const struct wndl_bytes name = {(const uint8_t *)plain, strlen(plain)};
+    return (wndl_unit_name_demangle(scheme, name, text) &&
+               text->size <= MAX_DEMANGLED) ||
+           demangle_plain(plain, text);
+}
+
+static const char *demangle_new(struct wndl_demangler *demangler,
+    struct wndl_bytes name, enum wndl_name_scheme scheme)
 {
     size_t size = unversioned_size(name);
     const char *plain = (const char *)name.data;
@@ -210,7 +220,7 @@ static const char *demangle_new(
     struct wndl_buf text;
     wndl_buf_init(&text, demangler->arena->mem);
     const char *result = plain;
-    if (demangle_plain(plain, &text))
+    if (demangle_by(scheme, plain, &text))
         result = wndl_arena_copy(demangler->arena, text.data, text.size);
     if (text.failed)
         result = NULL;
@@ -222,22 +232,31 @@ bool wndl_demangler_init(
     struct wndl_demangler *demangler, struct wndl_arena *arena)
 {
     demangler->arena = arena;
-    wndl_vec_init(&demangler->results, arena, sizeof(const char *));
+    for (size_t i = 0; i < WNDL_NAME_SCHEMES; i++)
+        wndl_vec_init(&demangler->results[i], arena, sizeof(const char *));
     return wndl_intern_init(&demangler->names, arena);
+}
+
+const char *wndl_demangle_in(
+    struct wndl_demangler *demangler, struct wndl_bytes name, uint16_t language)
+{
+    uint32_t id;
+    const enum wndl_name_scheme scheme = wndl_name_scheme_of(language);
+    struct wndl_vec *results = &demangler->results[scheme];
+    if (!wndl_intern_add(&demangler->names, name, &id))
+        return NULL;
+    while (results->len <= id)
+        if (wndl_vec_push(results) == NULL)
+            return NULL;
+    const char **result = wndl_vec_at(results, id);
+    if (*result == NULL)
+        *result = demangle_new(
+            demangler, wndl_intern_get(&demangler->names, id), scheme);
+    return *result;
 }
 
 const char *wndl_demangle(
     struct wndl_demangler *demangler, struct wndl_bytes name)
 {
-    uint32_t id;
-    if (!wndl_intern_add(&demangler->names, name, &id))
-        return NULL;
-    while (demangler->results.len <= id)
-        if (wndl_vec_push(&demangler->results) == NULL)
-            return NULL;
-    const char **result = wndl_vec_at(&demangler->results, id);
-    if (*result == NULL)
-        *result =
-            demangle_new(demangler, wndl_intern_get(&demangler->names, id));
-    return *result;
+    return wndl_demangle_in(demangler, name, 0);
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * demangle: names as people write them; each distinct name is demangled once.
- * C++ (Itanium and Microsoft's), Rust (legacy and v0) and D.
+ * C++ (Itanium and Microsoft's), Rust (legacy and v0) and D; and, where the
+ * unit says its language, Haskell, OCaml and Pascal.
  */
 #ifndef WNDL_SYMBOLIZE_DEMANGLE_DEMANGLE_H
 #define WNDL_SYMBOLIZE_DEMANGLE_DEMANGLE_H
 
 #include "base/intern.h"
+#include "symbolize/demangle/unit_names.h"
 
-/* `results` has a const char * for each id of `names`. */
+/* `results` have a const char * for each id of `names`. */
 struct wndl_demangler {
     struct wndl_intern names;
-    struct wndl_vec results;
+    struct wndl_vec results[WNDL_NAME_SCHEMES];
     struct wndl_arena *arena;
 };
 
@@ -31,5 +33,9 @@ bool wndl_demangler_init(
  */
 const char *wndl_demangle(
     struct wndl_demangler *demangler, struct wndl_bytes name);
+
+/* The same of a name in a unit of `language`, DW_LANG_*; 0: not known. */
+const char *wndl_demangle_in(struct wndl_demangler *demangler,
+    struct wndl_bytes name, uint16_t language);
 
 #endif

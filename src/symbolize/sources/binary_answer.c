@@ -10,7 +10,7 @@ static bool set_name(struct wndl_symbolizer *s, struct wndl_symbol_frame *frame,
     struct wndl_bytes name)
 {
     frame->mangled = name.size == 0 ? "" : (const char *)name.data;
-    frame->function = wndl_symbolizer_name(s, name);
+    frame->function = wndl_symbolizer_name(s, name, frame->language);
     return frame->function != NULL;
 }
 

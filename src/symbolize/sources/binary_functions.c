@@ -7,7 +7,7 @@ static bool set_name(struct wndl_symbolizer *s,
     struct wndl_symbol_function *function, struct wndl_bytes name)
 {
     function->mangled = name.size == 0 ? "" : (const char *)name.data;
-    function->function = wndl_symbolizer_name(s, name);
+    function->function = wndl_symbolizer_name(s, name, function->language);
     return function->function != NULL;
 }
 

@@ -81,7 +81,7 @@ static bool set_names(struct wndl_symbolizer *s, struct wndl_bytes name,
     const char **mangled, const char **function)
 {
     *mangled = (const char *)name.data;
-    *function = is_mangled(name) ? wndl_symbolizer_name(s, name) : *mangled;
+    *function = is_mangled(name) ? wndl_symbolizer_name(s, name, 0) : *mangled;
     return *function != NULL;
 }
 

@@ -87,7 +87,7 @@ static const char *readable(struct wndl_symbolizer *s, const struct named *from)
     bool is_mangled = wndl_msvc_is_mangled(linkage_name);
     if (!is_mangled)
         linkage_name = undecorated(s, linkage_name);
-    const char *name = wndl_symbolizer_name(s, linkage_name);
+    const char *name = wndl_symbolizer_name(s, linkage_name, 0);
     bool is_read =
         name == NULL || strcmp(name, (const char *)linkage_name.data) != 0;
     return is_mangled && !is_read && from->name.size != 0

@@ -22,6 +22,11 @@ struct element {
     short unused;
     long flag;
 };
+/* Of three equal ones, one departs: the second of these, the first of those. */
+struct three {
+    int first, second, third, unused;
+    long a, b, c;
+};
 struct item {
     long id;
     long unused[2];
@@ -48,10 +53,27 @@ static long use_pool(void)
     return sum;
 }
 
+static long use_threes(void)
+{
+    long sum = 0;
+    for (int i = 0; i < 100; i++) {
+        volatile struct three *t = malloc(sizeof *t);
+        t->first = t->second = t->third = i;
+        t->a = t->b = t->c = 1000 + 7 * i;
+        if (i == 60)
+            t->second = i + 1000;
+        if (i == 40)
+            t->a = 5;
+        sum += t->first + t->second + t->third + t->a + t->b + t->c;
+        free((void *)t);
+    }
+    return sum;
+}
+
 int main(void)
 {
     struct node *head = NULL;
-    long sum = use_pool();
+    long sum = use_pool() + use_threes();
     for (int i = 0; i < 1000; i++) {
         struct node *n = malloc(sizeof *n);
         n->next = head;

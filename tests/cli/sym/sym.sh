@@ -168,6 +168,53 @@ same "JSON" <<END
     printf '%x' $((1 - 0x400000)))","frames":[]}
 END
 
+# Names that only the unit's language tells from others.
+unit_name() {
+    printf 'int f(void) __asm__("%s"); int f(void) { return 1; }\n' "$2" >unit.c
+    gcc -gdwarf-4 -dA -S -o unit.s unit.c
+    sed -i "s/0x[0-9a-f]*\(.*# DW_AT_language\)/$1\1/" unit.s
+    gcc -c -o unit.o unit.s
+    sym -C -f -e unit.o 0 "$3"
+    sed -n '1p;3p' got >got_names
+    mv got_names got
+    same "$2 in language $1" <<END
+$3
+$3
+END
+}
+unit_name 0x18 base_GHCziBase_zpzp_info base_GHC.Base_++_info
+unit_name 0x1b camlStdlib__List__map_482 Stdlib.List.map_482
+unit_name 0x9 'UU_$$_RUN$LONGINT' 'UU.RUN(LONGINT)'
+unit_name 0xc base_GHCziBase_zpzp_info base_GHCziBase_zpzp_info
+
+# A unit that claims the code of the next one: each has what it knows.
+gcc -O0 -gdwarf-4 -dA -S one.c two.c
+sed '0,/# DW_AT_high_pc/s/\.Letext0-\.Ltext0/&+4096/' one.s >claims.s
+gcc -no-pie -o claims claims.s two.s
+objcopy -R .debug_aranges claims
+sym -s -f -e claims two main
+same "a unit that claims code of others" <<END
+two
+two.c:2
+main
+one.c:5
+END
+
+# Functions of which debug information has no addresses: names of symbols, and
+# lines.
+awk '/# \(DW_AT_(low|high)_pc\)/ { if (++seen[$0] > 1) sub(/0x1/, "0x3e0") }
+    { print }' two.s >bare.s
+gcc -no-pie -o bare one.s bare.s
+[ "$(readelf --debug-dump=info bare | grep -c DW_AT_low_pc)" -lt \
+    "$(readelf --debug-dump=info claims | grep -c DW_AT_low_pc)" ]
+sym -s -f -e bare two main
+same "functions without addresses" <<END
+two
+two.c:2
+main
+one.c:5
+END
+
 sym -e prog --all-functions
 sed -n 's/^0x0*\([0-9a-f]*\)-0x[0-9a-f]* \(.*\)/\1 \2/p' got >functions
 for name in main two add; do

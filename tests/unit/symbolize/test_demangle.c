@@ -7,6 +7,7 @@
 #include "symbolize/demangle/msvc.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 struct fixture {
     struct wndl_arena arena;
@@ -35,6 +36,91 @@ static const char *demangled(void **state, const char *name)
     const char *text = wndl_demangle(&fixture->demangler, bytes);
     assert_non_null(text);
     return text;
+}
+
+/* DW_LANG_* */
+enum { C = 0x02, PASCAL = 0x09, HASKELL = 0x18, OCAML = 0x1b, ASM = 0x8001 };
+
+static const char *demangled_in(
+    void **state, const char *name, uint16_t language)
+{
+    struct fixture *fixture = *state;
+    struct wndl_bytes bytes = {(const uint8_t *)name, strlen(name)};
+    const char *text = wndl_demangle_in(&fixture->demangler, bytes, language);
+    assert_non_null(text);
+    return text;
+}
+
+static void names_are_read_as_the_unit_says(void **state)
+{
+    static const struct {
+        uint16_t language;
+        const char *name, *text;
+    } names[] = {
+        {HASKELL, "base_GHCziBase_zpzp_info", "base_GHC.Base_++_info"},
+        {HASKELL, "Main_zdwgo1_entry", "Main_$wgo1_entry"},
+        {HASKELL, "ghczmprim_GHCziTupleziPrim_Z3T_con_info",
+            "ghc-prim_GHC.Tuple.Prim_(,,)_con_info"},
+        {HASKELL, "M_Z0T_Z1H_Z2H_info", "M_()_(# #)_(#,#)_info"},
+        {HASKELL, "ZLZRZMZNZCZZzzzazbzczezgzhzizlzmznzqzrzsztzuzv",
+            "()[]:Zz&|^=>#.<-!'\\/*_%"},
+        {HASKELL, "z3bbUx_z20acU", "\316\273x_\342\202\254"},
+        {HASKELL, "z1f600U", "\360\237\230\200"},
+        {HASKELL, "_Z3fooi", "foo(int)"}, /* no tuple, but C++ */
+        {HASKELL, "zx", "zx"},
+        {HASKELL, "Z99T", "Z99T"},
+        {HASKELL, "z0d800U", "z0d800U"},
+        {HASKELL, "z110000U", "z110000U"},
+        {HASKELL, "z1U", "z1U"},
+        {OCAML, "camlStdlib__List__map_482", "Stdlib.List.map_482"},
+        {OCAML, "camlMain__$5e$40_7", "Main.^@_7"},
+        {ASM, "camlMain__entry", "Main.entry"},
+        {ASM, "caml_alloc1", "caml_alloc1"},
+        {OCAML, "camlMain__$zz_7", "camlMain__$zz_7"},
+        {C, "camlMain__entry", "camlMain__entry"},
+        {C, "base_GHCziBase_zpzp_info", "base_GHCziBase_zpzp_info"},
+        {0, "UU_$$_RUN", "UU_$$_RUN"},
+        {PASCAL, "P$PROG_$$_NOARGS", "PROG.NOARGS"},
+        {PASCAL, "UU_$$_HELPER$LONGINT$DOUBLE$$LONGINT",
+            "UU.HELPER(LONGINT, DOUBLE)"},
+        {PASCAL, "UU_$$_$plus$TFOO$LONGINT$$LONGINT",
+            "UU.$plus(TFOO, LONGINT)"},
+        {PASCAL, "UU$_$TFOO_$__$$_CREATE$$TFOO", "UU.TFOO.CREATE"},
+        {PASCAL, "P$PROG$_$TG$1$CRC9F312717_$__$$_GET$LONGINT$$LONGINT",
+            "PROG.TG$1$CRC9F312717.GET(LONGINT)"},
+        {PASCAL, "UU$_$HELPER$LONGINT_$$_INNER",
+            "UU$_$HELPER$LONGINT_$$_INNER"},
+        {PASCAL, "_$$_X", "_$$_X"},
+        {PASCAL, "PASCALMAIN", "PASCALMAIN"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_string_equal(
+            demangled_in(state, names[i].name, names[i].language),
+            names[i].text);
+}
+
+/* A part of a name is a name or stays, and is never read beyond its end. */
+static void cut_names_of_units_are_bounded(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"",
+        "ghczmprim_GHCziTuple_Z3T_z3bbU_Z0T", "camlStdlib__List__$5e$40_48",
+        "P$PROG$_$TG$1$CRC9_$__$$_GET$LONGINT$DOUBLE$$LONGINT",
+        "UU_$$_$plus$TFOO$LONGINT$$LONGINT"};
+    static struct wndl_buf text;
+    wndl_buf_init(&text, wndl_mem_libc());
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t size = 0; size <= strlen(names[i]); size++) {
+            uint8_t *cut = malloc(size + 1);
+            assert_non_null(cut);
+            memcpy(cut + 1, names[i], size); /* its end is the block's */
+            for (unsigned s = 0; s < WNDL_NAME_SCHEMES; s++)
+                if (wndl_unit_name_demangle(
+                        s, (struct wndl_bytes){cut + 1, size}, &text))
+                    assert_true(text.size <= 64 * size);
+            free(cut);
+        }
+    wndl_buf_free(&text);
 }
 
 static void every_scheme_is_read(void **state)
@@ -416,6 +502,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_scheme_is_read),
+        TEST(names_are_read_as_the_unit_says),
+        TEST(cut_names_of_units_are_bounded),
         TEST(todays_names_are_read),
         cmocka_unit_test(our_reader_of_cxx_is_bounded),
         cmocka_unit_test(our_reader_of_cxx_survives_a_lack_of_memory),
