@@ -4,7 +4,7 @@
  * their tables, and clients. Redis works on all of that in one thread, so the
  * reporters run where it polls. server.c includes this file (redis.patch).
  *
- * $REDIS_REPORTS: "without" leaves the values of hashes out, "twice" measures
+ * $REPORTS: "without" leaves the values of hashes out, "twice" measures
  * the keys twice.
  */
 #include "server.h"
@@ -166,7 +166,7 @@ static struct wndl_memory_reporter reporters[] = {
 
 static void registerMemoryReporters(void)
 {
-    const char *wish = getenv("REDIS_REPORTS");
+    const char *wish = getenv("REPORTS");
     is_without = wish != NULL && strcmp(wish, "without") == 0;
     is_twice = wish != NULL && strcmp(wish, "twice") == 0;
     for (size_t i = 0; i < sizeof reporters / sizeof reporters[0]; i++)

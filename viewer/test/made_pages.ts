@@ -69,7 +69,9 @@ export function diffPage(): MadePage {
   return made;
 }
 
-export function heapPage(): MadePage {
+// `more`: columns of the first stack alone.
+export function heapPage(more: Record<string, number> = {}): MadePage {
+  const none = Object.fromEntries(Object.keys(more).map((name) => [name, 0]));
   const made = new MadePage();
   const process = made.process();
   made.thread(process, "main");
@@ -104,6 +106,7 @@ export function heapPage(): MadePage {
         blocks_live: 4,
         bytes_peak: 4096,
         blocks_peak: 4,
+        ...more,
       },
       {
         node: other,
@@ -111,6 +114,7 @@ export function heapPage(): MadePage {
         blocks_live: 0,
         bytes_peak: 8192,
         blocks_peak: 4,
+        ...none,
       },
     ],
     sizes: [

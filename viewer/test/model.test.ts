@@ -31,6 +31,8 @@ import { selectAll, sum, weighHeap, weighTime } from "../src/model/weights";
 import { layOut, manySmall } from "../src/draw/flame_layout";
 import { blocked, chartOf, running } from "../src/draw/stack_chart";
 import { shortName } from "../src/model/short_name";
+import { Analysis } from "../src/state/analysis";
+import { initial } from "../src/state/state";
 import { laneRows, makeLane, residentAt } from "../src/views/lanes";
 import { MadePage } from "./made_page";
 import { cpuPage, diffPage, heapPage } from "./made_pages";
@@ -362,6 +364,20 @@ test("heaps weigh by kind and unit", () => {
   assert.deepEqual(profile.heaps[0].kinds, ["live", "peak"]);
   assert.equal(sum(weighHeap(profile, null, "peak", "bytes").a), 12288);
   assert.equal(sum(weighHeap(profile, 0, "live", "blocks").a), 4);
+});
+
+test("what is not reported is a part of what lives", () => {
+  const state = { ...initial, tab: "heap" as const, kind: "" };
+  const bright = new Analysis(heapPage().profile());
+  assert.equal(bright.heapKind(state), "peak");
+  assert.ok(!bright.hasUnreported({ ...state, kind: "live" }));
+  const dark = new Analysis(
+    heapPage({ bytes_unreported: 1024, blocks_unreported: 1 }).profile(),
+  );
+  assert.equal(dark.heapKind(state), "live");
+  assert.ok(dark.hasUnreported(state));
+  assert.ok(!dark.hasUnreported({ ...state, kind: "peak" }));
+  assert.equal(dark.unreported(state, dark.order(state))(0), 0.25);
 });
 
 test("rows are those below open ones, the heaviest first", () => {

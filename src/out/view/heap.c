@@ -5,19 +5,40 @@
 
 enum { NS_PER_US = 1000, NAME_SIZE = 32, WHOLE_NAME_SIZE = 64 };
 
-static const char *const whiches[WNDL_HEAP_SETS] = {
+/* Sets of blocks: those of enum wndl_heap_set, and two of dark matter. */
+enum {
+    UNREPORTED = WNDL_HEAP_SETS, /* live, and no memory reporter knows them */
+    TWICE,                       /* reported more than once */
+    WHICHES
+};
+
+static const char *const whiches[WHICHES] = {
     [WNDL_HEAP_SET_LIVE] = "live",
     [WNDL_HEAP_SET_PEAK] = "peak",
     [WNDL_HEAP_SET_ALL] = "all",
     [WNDL_HEAP_SET_TEMPORARY] = "temporary",
+    [UNREPORTED] = "unreported",
+    [TWICE] = "twice",
+};
+
+struct amounts {
+    double blocks[WHICHES];
+    double bytes[WHICHES];
+};
+
+/* The blocks of a stack. */
+struct row {
+    uint32_t node;
+    uint8_t label;
+    double lifetime;
+    struct amounts of;
 };
 
 /* The blocks of a stack whose usable bytes are from 2^power on, below twice. */
 struct size_sum {
-    uint32_t stack; /* number of a sum */
+    uint32_t stack; /* number of a row */
     uint8_t power;
-    double blocks[WNDL_HEAP_SETS];
-    double bytes[WNDL_HEAP_SETS];
+    struct amounts of;
 };
 
 /* The columns of one heap. */
@@ -25,7 +46,7 @@ struct heap {
     struct wndl_view_writer *w;
     const struct wndl_merged_part *part;
     const struct wndl_process_heap *of;
-    struct wndl_vec sums;  /* struct wndl_stack_sum, by the page's nodes */
+    struct wndl_vec rows;  /* struct row, by the page's nodes */
     struct wndl_vec sizes; /* struct size_sum */
     size_t number;         /* in the page */
 };
@@ -71,22 +92,22 @@ static uint64_t key_of(const struct heap *h, uint32_t node, uint8_t label)
     return (uint64_t)label << 32 | h->part->nodes[node];
 }
 
-/* The sum of (node of the page, label) in `h->sums`, added if new. */
-static struct wndl_stack_sum *sum_of(
+/* The row of (node of the page, label), added if new. */
+static struct row *row_of(
     struct heap *h, struct wndl_map *index, const struct wndl_stack_sum *from)
 {
     uint64_t *slot = wndl_map_put(index, key_of(h, from->node, from->label));
     if (slot == NULL)
         return NULL;
     if (*slot != 0)
-        return wndl_vec_at(&h->sums, *slot - 1);
-    struct wndl_stack_sum *sum = wndl_vec_push(&h->sums);
-    if (sum == NULL)
+        return wndl_vec_at(&h->rows, *slot - 1);
+    struct row *row = wndl_vec_push(&h->rows);
+    if (row == NULL)
         return NULL;
-    sum->node = h->part->nodes[from->node];
-    sum->label = from->label;
-    *slot = h->sums.len;
-    return sum;
+    row->node = h->part->nodes[from->node];
+    row->label = from->label;
+    *slot = h->rows.len;
+    return row;
 }
 
 static uint8_t power_of(uint64_t size)
@@ -94,10 +115,15 @@ static uint8_t power_of(uint64_t size)
     return size < 2 ? 0 : (uint8_t)(63 - __builtin_clzll(size));
 }
 
+static uint64_t size_key(uint64_t stack, uint8_t power)
+{
+    return stack << 8 | power;
+}
+
 static struct size_sum *size_of(
     struct heap *h, struct wndl_map *index, uint64_t stack, uint8_t power)
 {
-    uint64_t *slot = wndl_map_put(index, stack << 8 | power);
+    uint64_t *slot = wndl_map_put(index, size_key(stack, power));
     if (slot == NULL)
         return NULL;
     if (*slot != 0)
@@ -111,101 +137,160 @@ static struct size_sum *size_of(
     return sum;
 }
 
-/* `stacks` has the numbers + 1 of the sums. */
-static bool sum_up_sizes(struct heap *h, const struct wndl_map *stacks)
+/* By stack, and by stack and size. */
+struct indexes {
+    struct wndl_map stacks; /* numbers + 1 of rows */
+    struct wndl_map sizes;  /* the same of sizes */
+};
+
+static uint64_t usable_of(const struct wndl_alloc_site *site)
 {
-    struct wndl_map index;
-    wndl_map_init(&index, &h->w->arena);
-    wndl_vec_init(&h->sizes, &h->w->arena, sizeof(struct size_sum));
+    return site->requested + site->slop;
+}
+
+/* The row of a site; 0: none of its blocks was counted. */
+static uint64_t row_number(const struct heap *h, const struct indexes *x,
+    const struct wndl_alloc_site *site)
+{
+    const uint64_t *number = wndl_map_get(
+        &x->stacks, key_of(h, site->node, wndl_exported_label(site)));
+    return number == NULL ? 0 : *number;
+}
+
+static bool sum_up_sizes(struct heap *h, struct indexes *x)
+{
     for (size_t i = 0; i < h->of->counts.len; i++) {
         const struct wndl_alloc_counts *counts = wndl_vec_at(&h->of->counts, i);
         const struct wndl_alloc_site *site =
             wndl_vec_at(&h->of->sites, counts->site);
-        const uint64_t usable = site->requested + site->slop;
-        const uint64_t *stack = wndl_map_get(
-            stacks, key_of(h, site->node, wndl_exported_label(site)));
-        struct size_sum *sum = size_of(h, &index, *stack - 1, power_of(usable));
+        const uint64_t row = row_number(h, x, site) - 1;
+        struct size_sum *sum =
+            size_of(h, &x->sizes, row, power_of(usable_of(site)));
         if (sum == NULL)
             return false;
         for (unsigned which = 0; which < WNDL_HEAP_SETS; which++) {
             const double blocks = (double)wndl_heap_count(counts, which) *
                                   wndl_alloc_weight(h->of, site);
-            sum->blocks[which] += blocks;
-            sum->bytes[which] += blocks * (double)usable;
+            sum->of.blocks[which] += blocks;
+            sum->of.bytes[which] += blocks * (double)usable_of(site);
         }
     }
     return true;
 }
 
+static void add_reported(struct heap *h, const struct indexes *x,
+    const struct wndl_alloc_reported *reported, unsigned which)
+{
+    const struct wndl_alloc_site *site =
+        wndl_vec_at(&h->of->sites, reported->site);
+    const uint64_t number = row_number(h, x, site);
+    const uint64_t *size = wndl_map_get(
+        &x->sizes, size_key(number - 1, power_of(usable_of(site))));
+    if (number == 0 || size == NULL)
+        return;
+    const double blocks =
+        (double)reported->blocks * wndl_alloc_weight(h->of, site);
+    struct row *row = wndl_vec_at(&h->rows, number - 1);
+    struct size_sum *sum = wndl_vec_at(&h->sizes, *size - 1);
+    row->of.blocks[which] += blocks;
+    row->of.bytes[which] += blocks * (double)usable_of(site);
+    sum->of.blocks[which] += blocks;
+    sum->of.bytes[which] += blocks * (double)usable_of(site);
+}
+
+/* A site without a row is left out: columns have room for rows alone. */
+static void sum_up_reported(struct heap *h, const struct indexes *x)
+{
+    for (size_t i = 0; i < h->of->reported.len; i++) {
+        const struct wndl_alloc_reported *reported =
+            wndl_vec_at(&h->of->reported, i);
+        if (reported->reports != 1)
+            add_reported(
+                h, x, reported, reported->reports == 0 ? UNREPORTED : TWICE);
+    }
+}
+
 /* Stacks that differ in addresses alone are one in the page. */
-static bool sum_up(struct heap *h)
+static bool sum_up_stacks(struct heap *h, struct indexes *x)
 {
     struct wndl_vec sums;
-    struct wndl_map index;
-    wndl_map_init(&index, &h->w->arena);
-    wndl_vec_init(&h->sums, &h->w->arena, sizeof(struct wndl_stack_sum));
     if (!wndl_exported_sum(&sums, h->of, &h->w->arena))
         return false;
     for (size_t i = 0; i < sums.len; i++) {
         const struct wndl_stack_sum *from = wndl_vec_at(&sums, i);
-        struct wndl_stack_sum *sum = sum_of(h, &index, from);
-        if (sum == NULL)
+        struct row *row = row_of(h, &x->stacks, from);
+        if (row == NULL)
             return false;
         for (unsigned which = 0; which < WNDL_HEAP_SETS; which++) {
-            sum->blocks[which] += from->blocks[which];
-            sum->bytes[which] += from->bytes[which];
+            row->of.blocks[which] += from->blocks[which];
+            row->of.bytes[which] += from->bytes[which];
         }
-        sum->lifetime += from->lifetime;
+        row->lifetime += from->lifetime;
     }
-    return sum_up_sizes(h, &index);
+    return true;
+}
+
+static bool sum_up(struct heap *h)
+{
+    struct indexes x;
+    wndl_map_init(&x.stacks, &h->w->arena);
+    wndl_map_init(&x.sizes, &h->w->arena);
+    wndl_vec_init(&h->rows, &h->w->arena, sizeof(struct row));
+    wndl_vec_init(&h->sizes, &h->w->arena, sizeof(struct size_sum));
+    if (!sum_up_stacks(h, &x) || !sum_up_sizes(h, &x))
+        return false;
+    sum_up_reported(h, &x);
+    return true;
 }
 
 static void add_which(const struct heap *h, unsigned which)
 {
-    const struct wndl_stack_sum *sums = h->sums.data;
+    const struct row *rows = h->rows.data;
     char name[NAME_SIZE];
-    for (size_t i = 0; i < h->sums.len; i++)
-        h->w->numbers[i] = wndl_exported_round(sums[i].blocks[which]);
+    for (size_t i = 0; i < h->rows.len; i++)
+        h->w->numbers[i] = wndl_exported_round(rows[i].of.blocks[which]);
     snprintf(name, sizeof name, "stacks.blocks_%s", whiches[which]);
-    add_column(h, name, h->sums.len, false);
-    for (size_t i = 0; i < h->sums.len; i++)
-        h->w->numbers[i] = wndl_exported_round(sums[i].bytes[which]);
+    add_column(h, name, h->rows.len, false);
+    for (size_t i = 0; i < h->rows.len; i++)
+        h->w->numbers[i] = wndl_exported_round(rows[i].of.bytes[which]);
     snprintf(name, sizeof name, "stacks.bytes_%s", whiches[which]);
-    add_column(h, name, h->sums.len, false);
+    add_column(h, name, h->rows.len, false);
 }
 
 /* Blocks that are gone are known where freed ones were recorded. */
 static bool is_told(const struct heap *h, unsigned which)
 {
+    if (which == UNREPORTED || which == TWICE)
+        return h->of->reported_known;
     return h->of->cumulative ||
            (which != WNDL_HEAP_SET_ALL && which != WNDL_HEAP_SET_TEMPORARY);
 }
 
 static void add_stacks(const struct heap *h)
 {
-    const struct wndl_stack_sum *sums = h->sums.data;
-    uint8_t *labels = wndl_arena_alloc(&h->w->arena, h->sums.len + 1);
+    const struct row *rows = h->rows.data;
+    uint8_t *labels = wndl_arena_alloc(&h->w->arena, h->rows.len + 1);
     if (labels == NULL) {
         h->w->failed = true;
         return;
     }
-    for (size_t i = 0; i < h->sums.len; i++) {
-        h->w->numbers[i] = sums[i].node;
-        labels[i] = sums[i].label;
+    for (size_t i = 0; i < h->rows.len; i++) {
+        h->w->numbers[i] = rows[i].node;
+        labels[i] = rows[i].label;
     }
-    add_column(h, "stacks.node", h->sums.len, false);
+    add_column(h, "stacks.node", h->rows.len, false);
     char name[WHOLE_NAME_SIZE];
     snprintf(name, sizeof name, "heap%zu.stacks.label", h->number);
-    wndl_view_bytes(&h->w->columns, name, labels, h->sums.len);
-    for (unsigned which = 0; which < WNDL_HEAP_SETS; which++) {
+    wndl_view_bytes(&h->w->columns, name, labels, h->rows.len);
+    for (unsigned which = 0; which < WHICHES; which++) {
         if (is_told(h, which))
             add_which(h, which);
     }
     if (!h->of->cumulative)
         return;
-    for (size_t i = 0; i < h->sums.len; i++)
-        h->w->numbers[i] = wndl_exported_round(sums[i].lifetime);
-    add_column(h, "stacks.lifetime", h->sums.len, false);
+    for (size_t i = 0; i < h->rows.len; i++)
+        h->w->numbers[i] = wndl_exported_round(rows[i].lifetime);
+    add_column(h, "stacks.lifetime", h->rows.len, false);
 }
 
 static void add_sizes_of(const struct heap *h, unsigned which)
@@ -213,11 +298,11 @@ static void add_sizes_of(const struct heap *h, unsigned which)
     const struct size_sum *sums = h->sizes.data;
     char name[NAME_SIZE];
     for (size_t i = 0; i < h->sizes.len; i++)
-        h->w->numbers[i] = wndl_exported_round(sums[i].blocks[which]);
+        h->w->numbers[i] = wndl_exported_round(sums[i].of.blocks[which]);
     snprintf(name, sizeof name, "sizes.blocks_%s", whiches[which]);
     add_column(h, name, h->sizes.len, false);
     for (size_t i = 0; i < h->sizes.len; i++)
-        h->w->numbers[i] = wndl_exported_round(sums[i].bytes[which]);
+        h->w->numbers[i] = wndl_exported_round(sums[i].of.bytes[which]);
     snprintf(name, sizeof name, "sizes.bytes_%s", whiches[which]);
     add_column(h, name, h->sizes.len, false);
 }
@@ -231,7 +316,7 @@ static void add_sizes(const struct heap *h)
     for (size_t i = 0; i < h->sizes.len; i++)
         h->w->numbers[i] = sums[i].power;
     add_column(h, "sizes.power", h->sizes.len, false);
-    for (unsigned which = 0; which < WNDL_HEAP_SETS; which++) {
+    for (unsigned which = 0; which < WHICHES; which++) {
         if (is_told(h, which))
             add_sizes_of(h, which);
     }

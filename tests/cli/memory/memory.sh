@@ -189,9 +189,16 @@ stop
 
 # Registered and unregistered while it is asked.
 start ./program again
-for i in 1 2 3 4 5; do
+for i in 1 2; do
     ask "$pid"
 done
+stop
+start ./program slow
+ask --flat "$pid"
+grep -q ' explicit/slow$' out || fail "unregistered before it has returned"
+hear ready
+ask --flat "$pid"
+grep -q ' explicit/slow$' out && fail "unregistered, and it runs"
 stop
 
 # Children, closed descriptors.

@@ -69,6 +69,17 @@ static void report_fault(struct wndl_memory_sink *sink, void *data)
     *(volatile int *)data = 1;
 }
 
+static int runs; /* report_slowly() */
+
+static void report_slowly(struct wndl_memory_sink *sink, void *data)
+{
+    (void)data;
+    __atomic_store_n(&runs, 1, __ATOMIC_RELEASE);
+    usleep(100000);
+    wndl_memory_yield_bytes(sink, "explicit/slow", WNDL_MEMORY_HEAP, 1, "");
+    __atomic_store_n(&runs, 0, __ATOMIC_RELEASE);
+}
+
 static pthread_t main_thread;
 static struct wndl_memory_reporter table =
     WNDL_MEMORY_REPORTER("table", report_blocks, NULL, WNDL_MEMORY_ANY_THREAD);
@@ -80,6 +91,8 @@ static struct wndl_memory_reporter never =
     WNDL_MEMORY_REPORTER("never", report_never, NULL, WNDL_MEMORY_ANY_THREAD);
 static struct wndl_memory_reporter fault =
     WNDL_MEMORY_REPORTER("fault", report_fault, NULL, WNDL_MEMORY_ANY_THREAD);
+static struct wndl_memory_reporter slow =
+    WNDL_MEMORY_REPORTER("slow", report_slowly, NULL, WNDL_MEMORY_ANY_THREAD);
 
 static void say_ready(void)
 {
@@ -118,6 +131,18 @@ static void unregister_again_and_again(void)
         wndl_memory_register(&table);
         usleep(1000); /* others want a processor, too */
     }
+}
+
+static void unregister_while_it_runs(void)
+{
+    wndl_memory_register(&slow);
+    say_ready();
+    while (__atomic_load_n(&runs, __ATOMIC_ACQUIRE) == 0)
+        usleep(1000);
+    wndl_memory_unregister(&slow);
+    if (__atomic_load_n(&runs, __ATOMIC_ACQUIRE) != 0)
+        abort();
+    await_end();
 }
 
 /* A child that is asked only after it has started. */
@@ -187,6 +212,8 @@ int main(int argc, char **argv)
         poll_until_end();
     else if (strcmp(what, "again") == 0)
         unregister_again_and_again();
+    else if (strcmp(what, "slow") == 0)
+        unregister_while_it_runs();
     else if (strcmp(what, "fork") == 0 || strcmp(what, "child") == 0)
         fork_child(what[0] == 'c');
     else if (strcmp(what, "closed") == 0)

@@ -71,6 +71,19 @@ if have python3; then
     if grep '^recordings' dump | grep -q '"Samples'; then
         fail "tells of samples where there are none"
     fi
+    # What memory reporters do not know, and what they report twice.
+    "$make_recording" dark.wndl <"$here/../report/heap_golden/dark.recipe"
+    "$windlass" view -o dark.html dark.wndl 2>err
+    PYTHONPATH=$here/../lib PYTHONDONTWRITEBYTECODE=1 python3 - <<'END'
+import view_page
+page = view_page.Page(open("dark.html", encoding="utf-8").read())
+sums = {f"{of}.{name}": sum(page[f"heap0.{of}.{name}"])
+        for of in ("stacks", "sizes")
+        for name in ("bytes_unreported", "blocks_twice", "bytes_twice")}
+dark, twice = 20 * 112 + 9 * 5008, 20 * 112 + 40 * 40
+assert list(sums.values()) == 2 * [dark, 60, twice], sums
+END
+    ! grep -q '_unreported"' h.html || fail "unreported, and nobody reports"
     python3 "$here/serve.py" out.html "$windlass" view a.wndl 2>err
     grep -q 'until Ctrl-C' err
 fi

@@ -84,7 +84,7 @@ export interface HeapStacks {
   blocks: Float64Array;
   node: Uint32Array;
   label: Uint8Array;
-  kinds: string[]; // live, peak, all, temporary
+  kinds: string[]; // live, peak, all, temporary, unreported, twice
   bytesOf: Map<string, Float64Array>;
   blocksOf: Map<string, Float64Array>;
   sizes: BlockSizes;

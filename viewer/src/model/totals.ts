@@ -45,6 +45,11 @@ export function shareOf({ a, b }: Totals, node: number): number {
   return b ? (first + share(b.total[node], b.all)) / 2 : first;
 }
 
+// How much of each node's weight is also in `part`.
+export function partOf(part: Totals, whole: Totals): (node: number) => number {
+  return (node) => share(part.a.total[node], whole.a.total[node]);
+}
+
 // By how much of its recording the second is more than the first.
 export function deltaOf({ a, b }: Totals, node: number): number {
   return b ? share(b.total[node], b.all) - share(a.total[node], a.all) : 0;

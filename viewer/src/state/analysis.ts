@@ -9,7 +9,7 @@ import { type FunctionCost, functionTable } from "../model/function_table";
 import { Names } from "../model/names";
 import { type Certainty, guessedNodes } from "../model/quality";
 import { makeTree, type Shape } from "../model/shapes";
-import { addTotals, Order } from "../model/totals";
+import { addTotals, Order, partOf } from "../model/totals";
 import type { Tree } from "../model/tree";
 import {
   isDiff,
@@ -77,6 +77,7 @@ export class Analysis {
   heapKind({ kind }: State): string {
     const kinds = this.heapKinds();
     if (kinds.includes(kind)) return kind;
+    if (kinds.includes("unreported")) return "live";
     return kinds.includes("peak") ? "peak" : (kinds[0] ?? "");
   }
 
@@ -93,6 +94,22 @@ export class Analysis {
       const tree = this.tree(shape);
       return new Order(tree, addTotals(tree, this.weights(state)));
     });
+  }
+
+  // Whether it is known of what is shown how much memory reporters know.
+  hasUnreported(state: State): boolean {
+    return (
+      this.isHeap(state) &&
+      !this.isDiff &&
+      this.heapKind(state) === "live" &&
+      this.heapKinds().includes("unreported")
+    );
+  }
+
+  // How much of each node's live blocks they do not know, from 0 to 1.
+  unreported({ heap, unit }: State, order: Order): (node: number) => number {
+    const weights = weighHeap(this.profile, heap, "unreported", unit);
+    return partOf(addTotals(order.tree, weights), order.totals);
   }
 
   // The shape whose nodes stand for frames, the root at the top.

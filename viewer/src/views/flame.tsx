@@ -55,11 +55,15 @@ function lookOf(
   const nameOf = analysis.nodeName(shape, order.tree);
   const found = searchKeys(analysis, state);
   const shorts = new Map<number, string>(); // asked for at every drawing
+  const unreported = analysis.hasUnreported(state)
+    ? analysis.unreported(state, order)
+    : null;
   return {
     palette,
     color: (node) => {
       if (node === 0) return palette.root;
       if (analysis.isDiff) return changeColor(palette, changeOf(order, node));
+      if (unreported) return changeColor(palette, unreported(node));
       const module = moduleOfKey(analysis, state, key[node]);
       return frameColor(palette, ranks.get(module) ?? -1, key[node]);
     },
@@ -326,6 +330,7 @@ export function Flame(): JSX.Element {
       <FlameLegend
         ranks={ranks}
         palette={palette}
+        unreported={analysis.hasUnreported(state)}
         guesses={layout.rects.some((r) => sureness(r.node) === "guessed")}
         missing={layout.rects.some((r) => sureness(r.node) === "missing")}
       />

@@ -20,6 +20,7 @@ export function FlameLegend(props: {
   palette: Palette;
   guesses?: boolean; // some frames are
   missing?: boolean; // some stacks are not whole
+  unreported?: boolean; // these are the colours
 }): JSX.Element {
   const { names, isDiff } = useAnalysis();
   const { palette } = props;
@@ -29,6 +30,14 @@ export function FlameLegend(props: {
         <Key color={changeColor(palette, -1)} text="less in B" />
         <Key color={changeColor(palette, 0)} text="the same" />
         <Key color={changeColor(palette, 1)} text="more in B" />
+      </ul>
+    );
+  if (props.unreported)
+    return (
+      <ul class="legend" aria-label="Colours of what is not reported">
+        <Key color={changeColor(palette, 0)} text="reported" />
+        <Key color={changeColor(palette, 0.5)} text="half of it not" />
+        <Key color={changeColor(palette, 1)} text="not reported" />
       </ul>
     );
   const modules = [...props.ranks].slice(0, palette.frames.length);

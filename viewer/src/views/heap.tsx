@@ -21,6 +21,8 @@ const kindTexts: Record<string, string> = {
   all: "all that was allocated",
   total: "all that was allocated",
   temporary: "temporary",
+  unreported: "not reported by the program",
+  twice: "reported more than once",
 };
 
 interface Found {
