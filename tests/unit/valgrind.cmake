@@ -21,6 +21,7 @@ function(wndl_memcheck_test name)
   endif()
   string(REGEX REPLACE "^test_" "" subject ${name})
   add_test(NAME memcheck.${subject} COMMAND ${VALGRIND} -q
+    --suppressions=${CMAKE_SOURCE_DIR}/tests/unit/valgrind.supp
     --error-exitcode=9 --leak-check=full $<TARGET_FILE:${name}>)
   set_tests_properties(memcheck.${subject} PROPERTIES LABELS valgrind)
 endfunction()
@@ -45,6 +46,7 @@ function(wndl_valgrind_test name)
     target_link_libraries(${seen} PRIVATE wndl_${layer})
   endforeach()
   target_link_libraries(${seen} PRIVATE wndl_testlib cmocka Threads::Threads)
+  add_dependencies(unit_tests ${seen})
   wndl_memcheck_test(${name})
   string(REGEX REPLACE "^test_" "" subject ${name})
   add_test(NAME helgrind.${subject} COMMAND ${VALGRIND} -q --tool=helgrind

@@ -33,8 +33,8 @@ static const struct wndl_option option_table[] = {
         "for their number and N, as GTEST_SHARD_INDEX and GTEST_TOTAL_SHARDS",
         WNDL_OPT_COUNT, AT(shards)},
     {0, "wrap", "PATTERN", NULL, NULL, NULL,
-        "check the programs that the command starts, and list the errors of "
-        "those whose name or path matches PATTERN; may be repeated",
+        "check those programs that the command starts whose name or path "
+        "matches PATTERN, and nothing else; may be repeated",
         WNDL_OPT_LIST, AT(wrap)},
     {0, "timeout", "SECONDS", NULL, NULL, NULL,
         "end a command that runs for longer, and show what was found",

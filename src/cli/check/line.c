@@ -51,13 +51,21 @@ void wndl_check_part_name(
         part->origins);
 }
 
+void wndl_check_part_path(const struct wndl_check_session *session,
+    const struct wndl_check_part *part, const char *suffix, char *path,
+    size_t size)
+{
+    char name[64];
+    wndl_check_part_name(part, name, sizeof name);
+    snprintf(path, size, "%s/%s%" PRIu32 "%s", session->folder, name,
+        part->program, suffix);
+}
+
 static void add_file(struct line *line, const struct wndl_check_session *s,
     const struct wndl_check_part *part, const char *option, const char *suffix)
 {
-    char path[PATH_MAX + 128], name[64];
-    wndl_check_part_name(part, name, sizeof name);
-    /* A per cent sign of the folder would stand for something. */
-    snprintf(path, sizeof path, "%s/%s%%p%s", s->folder, name, suffix);
+    char path[PATH_MAX + 128];
+    wndl_check_part_path(s, part, suffix, path, sizeof path);
     add_value(line, option, path);
 }
 
@@ -97,7 +105,9 @@ static void add_output(struct line *line, const struct wndl_check_session *s,
     const struct wndl_check_part *part)
 {
     add(line, "--xml=yes");
-    add_file(line, s, part, "--xml-file=", ".xml");
+    /* A forked child opens a file of its own if its name is another one, but
+     * only the first of the two: the log keeps its name. */
+    add_file(line, s, part, "--xml-file=", ".%p.xml");
     if (s->options->log_socket != NULL)
         add_value(line, "--log-socket=", s->options->log_socket);
     else if (!s->options->gdb)
@@ -111,8 +121,7 @@ static void add_options(struct line *line, const struct wndl_check_session *s,
     add_value(line, "--tool=", wndl_check_tool_name(s->tool));
     add_output(line, s, part);
     add(line, "--num-callers=24");
-    add(line,
-        o->wrap.count == 0 ? "--trace-children=no" : "--trace-children=yes");
+    add(line, "--trace-children=no");
     if (s->tool == WNDL_MEMCHECK)
         add_memcheck(line, s, part);
     else
@@ -155,21 +164,49 @@ static void add_word(struct line *line, const char *word,
     wndl_buf_free(&text);
 }
 
-char **wndl_check_line(
-    struct wndl_check_session *session, const struct wndl_check_part *part)
+static struct line new_line(struct wndl_check_session *session)
 {
     struct line line = {.arena = &session->arena};
     wndl_vec_init(&line.words, line.arena, sizeof(char *));
-    add(&line, session->valgrind);
-    add_options(&line, session, part);
-    add(&line, "--");
+    return line;
+}
+
+static void add_start(struct line *line,
+    const struct wndl_check_session *session,
+    const struct wndl_check_part *part)
+{
+    add(line, session->valgrind);
+    add_options(line, session, part);
+    add(line, "--");
+}
+
+static char **end_line(struct line *line)
+{
+    return wndl_vec_push(&line->words) == NULL || line->failed
+               ? NULL
+               : line->words.data;
+}
+
+char **wndl_check_line_start(struct wndl_check_session *session,
+    const struct wndl_check_part *part, size_t *count)
+{
+    struct line line = new_line(session);
+    add_start(&line, session, part);
+    *count = line.words.len;
+    return end_line(&line);
+}
+
+char **wndl_check_line(
+    struct wndl_check_session *session, const struct wndl_check_part *part)
+{
+    struct line line = new_line(session);
+    if (session->options->wrap.count == 0)
+        add_start(&line, session, part);
     for (char **word = session->command; *word != NULL; word++) {
         if (session->options->shards == 0)
             add(&line, *word);
         else
             add_word(&line, *word, part, session->options->shards);
     }
-    if (wndl_vec_push(&line.words) == NULL || line.failed)
-        return NULL;
-    return line.words.data;
+    return end_line(&line);
 }

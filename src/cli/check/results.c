@@ -4,11 +4,11 @@
 #include "base/lines.h"
 #include "base/text.h"
 #include "cli/core/command.h"
+#include "cli/valgrind/launch.h"
 #include "in/valgrind_xml.h"
 #include "os/file.h"
 
 #include <dirent.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +23,9 @@ struct saying {
     const char *contains;
     const char *meaning; /* NULL: the line itself */
 };
+
+/* The command has not run then. */
+static const char refusal[] = "Fatal error at startup: a function redirection";
 
 /* In the order in which they are looked for; one a line. */
 static const struct saying sayings[] = {
@@ -39,6 +42,9 @@ static const struct saying sayings[] = {
     {"Serious error when reading debug info",
         "Valgrind could not read debug information, so that functions or "
         "lines are missing; compile with -gdwarf-4"},
+    {refusal,
+        "Valgrind needs the symbols of the program's ld.so: install libc6-dbg, "
+        "for a 32-bit program libc6-dbg:i386"},
     {"the 'impossible' happened", "Valgrind itself gave up"},
     {"Assertion '",
         "Valgrind itself gave up: DRD does so after a misused lock"},
@@ -59,6 +65,7 @@ static void note_line(struct wndl_check_session *s, struct wndl_bytes line)
     for (size_t i = 0; i < sizeof sayings / sizeof *sayings; i++) {
         if (!line_contains(line, sayings[i].contains))
             continue;
+        s->has_refused |= sayings[i].contains == refusal;
         if (sayings[i].meaning != NULL)
             wndl_check_note(&s->notes, "%s", sayings[i].meaning);
         else
@@ -68,44 +75,22 @@ static void note_line(struct wndl_check_session *s, struct wndl_bytes line)
     }
 }
 
-static void read_log(struct wndl_check_session *s, struct wndl_bytes file)
+static void read_lines(struct wndl_check_session *s, struct wndl_bytes file,
+    void (*use)(struct wndl_check_session *s, struct wndl_bytes line))
 {
     struct wndl_lines lines = wndl_lines_of(file);
     struct wndl_bytes line;
     while (wndl_lines_next(&lines, &line))
-        note_line(s, line);
+        use(s, line);
 }
 
-/* ---- which processes count */
-
-static bool is_wrapped(
-    const struct wndl_check_session *s, const struct wndl_check_process *p)
+/* A note of the process that has followed a test runner. */
+static void keep_note(struct wndl_check_session *s, struct wndl_bytes line)
 {
-    const struct wndl_option_list *wrap = &s->options->wrap;
-    char program[PATH_MAX];
-    const char *command = wndl_intern_text(&s->check.texts, p->command);
-    snprintf(
-        program, sizeof program, "%.*s", (int)strcspn(command, " "), command);
-    for (size_t i = 0; i < wrap->count; i++) {
-        if (fnmatch(wrap->texts[i], program, 0) == 0 ||
-            fnmatch(wrap->texts[i], wndl_check_base_name(program), 0) == 0)
-            return true;
-    }
-    return wrap->count == 0;
+    wndl_check_note(&s->notes, "%.*s", (int)line.size, (const char *)line.data);
 }
 
-/* Leaves out what a file that was just read says of other programs. */
-static void leave_out(struct wndl_check_session *s, size_t errors)
-{
-    size_t kept = errors;
-    for (size_t i = errors; i < s->check.errors.len; i++) {
-        struct wndl_check_error *e = wndl_vec_at(&s->check.errors, i);
-        if (is_wrapped(s, wndl_vec_at(&s->check.processes, e->process)))
-            *(struct wndl_check_error *)wndl_vec_at(&s->check.errors, kept++) =
-                *e;
-    }
-    s->check.errors.len = kept;
-}
+/* ---- files */
 
 static void note_process(
     struct wndl_check_session *s, const struct wndl_check_process *p)
@@ -120,8 +105,6 @@ static void note_process(
             "program); what was found until then is in the list",
             command);
 }
-
-/* ---- files */
 
 static void read_xml(struct wndl_check_session *s,
     const struct wndl_check_part *part, struct wndl_bytes file)
@@ -138,12 +121,10 @@ static void read_xml(struct wndl_check_session *s,
     if (s->check.errors.len - errors >= DISTINCT_MAX)
         note_line(s, (struct wndl_bytes){
                          (const uint8_t *)"I'm not reporting any more", 26});
-    leave_out(s, errors);
     for (size_t i = processes; i < s->check.processes.len; i++) {
         struct wndl_check_process *p = wndl_vec_at(&s->check.processes, i);
-        p->is_left_out = part->origins || !is_wrapped(s, p);
-        if (is_wrapped(s, p))
-            note_process(s, p);
+        p->is_left_out = part->origins;
+        note_process(s, p);
     }
 }
 
@@ -160,12 +141,13 @@ static bool read_file(struct wndl_check_session *s,
     if (is_xml)
         read_xml(s, part, file.bytes);
     else
-        read_log(s, file.bytes);
+        read_lines(s, file.bytes,
+            wndl_text_ends_with(name, ".note") ? keep_note : note_line);
     wndl_file_close(&file);
     return is_xml;
 }
 
-static bool nothing_came(const struct wndl_check_session *s)
+static bool nothing_came(struct wndl_check_session *s)
 {
     for (size_t i = 0; i < s->notes.len; i++)
         wndl_cli_note("%s", *(const char **)wndl_vec_at(&s->notes, i));
@@ -173,6 +155,7 @@ static bool nothing_came(const struct wndl_check_session *s)
         s->options->gdb || s->options->log_socket != NULL
             ? ""
             : "; 'valgrind COMMAND' says why");
+    s->exit_code = WNDL_VALGRIND_EXIT_START;
     return false;
 }
 
@@ -191,7 +174,9 @@ bool wndl_check_read_results(
     }
     if (count >= 0)
         free(entries);
-    return has_xml || nothing_came(session);
+    if (session->options->wrap.count != 0)
+        return true; /* the command has run, whatever it started */
+    return (has_xml && !session->has_refused) || nothing_came(session);
 }
 
 bool wndl_check_needs_origins(

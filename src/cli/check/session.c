@@ -3,6 +3,7 @@
 
 #include "cli/check/line.h"
 #include "cli/check/results.h"
+#include "cli/check/wrap.h"
 #include "cli/core/command.h"
 #include "cli/valgrind/launch.h"
 
@@ -68,10 +69,12 @@ static pid_t start(struct wndl_check_session *s,
     }
     const pid_t pid = fork();
     if (pid == 0) {
-        wndl_valgrind_restore_terminal(old);
         if (s->options->timeout != 0)
             setpgid(0, 0);
         begin_shard(part, s->options);
+        if (s->options->wrap.count != 0)
+            _exit(wndl_check_wrap(s, part, line, old));
+        wndl_valgrind_restore_terminal(old);
         execv(line[0], line);
         _exit(WNDL_VALGRIND_EXIT_START);
     }

@@ -31,6 +31,7 @@ struct wndl_check_session {
     uint32_t runs;               /* that were made */
     int exit_code;               /* of the command: the first that is not 0 */
     bool is_ended;               /* by a signal to us */
+    bool has_refused;            /* Valgrind has not run a program */
 };
 
 /*

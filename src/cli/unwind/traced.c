@@ -2,6 +2,7 @@
 #include "cli/unwind/traced.h"
 
 #include "os/clock.h"
+#include "os/tracee.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -36,23 +37,12 @@ static void nap(uint64_t ns)
     (void)nanosleep(&t, NULL);
 }
 
-static void go_on(pid_t thread, int signal)
-{
-    (void)ptrace(PTRACE_CONT, thread, NULL, (void *)(intptr_t)signal);
-}
-
 void wndl_traced_continue(pid_t thread)
 {
-    go_on(thread, 0);
+    wndl_tracee_continue(thread, 0);
 }
 
 /* ---- events */
-
-static bool stops_all(int signal)
-{
-    return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN ||
-           signal == SIGTTOU;
-}
 
 /* Single steps of ours, which a thread that runs on does not expect. */
 static bool is_leftover(pid_t thread, int signal)
@@ -67,10 +57,11 @@ static void pass_on(struct wndl_traced *t, pid_t thread, int status)
 {
     const int event = status >> 16, signal = WSTOPSIG(status);
     t->execs += event == PTRACE_EVENT_EXEC;
-    if (event == PTRACE_EVENT_STOP && stops_all(signal))
+    if (wndl_tracee_is_stopped(status))
         (void)ptrace(PTRACE_LISTEN, thread, NULL, NULL);
     else
-        go_on(thread, event != 0 || is_leftover(thread, signal) ? 0 : signal);
+        wndl_tracee_continue(
+            thread, event != 0 || is_leftover(thread, signal) ? 0 : signal);
 }
 
 static enum outcome take_event(
@@ -241,7 +232,7 @@ static bool comes_to_stop(struct wndl_traced *t, pid_t thread, uint64_t end)
         if (outcome == STOPPED || outcome == HAS_ENDED)
             return outcome == STOPPED;
         if (outcome == STEPPED)
-            go_on(thread, 0);
+            wndl_tracee_continue(thread, 0);
     }
     return false;
 }
@@ -288,7 +279,7 @@ pid_t wndl_traced_stop(struct wndl_traced *t, uint64_t random)
         return 0;
     if (!is_in_call(thread))
         return thread;
-    go_on(thread, 0);
+    wndl_tracee_continue(thread, 0);
     return 0;
 }
 
@@ -319,7 +310,7 @@ bool wndl_traced_step(
         return false;
     const enum outcome outcome = wait_for_step(t, thread, waits, end);
     if (outcome == STOPPED)
-        go_on(thread, 0);
+        wndl_tracee_continue(thread, 0);
     return outcome == STEPPED;
 }
 
