@@ -13,6 +13,7 @@ struct wndl_process_heap *wndl_profile_heap(
     wndl_vec_init(&heap->sites, arena, sizeof(struct wndl_alloc_site));
     wndl_vec_init(&heap->tags, arena, sizeof(struct wndl_alloc_tag));
     wndl_vec_init(&heap->moments, arena, sizeof(struct wndl_heap_moment));
+    wndl_vec_init(&heap->memory, arena, sizeof(struct wndl_heap_memory));
     wndl_vec_init(&heap->snapshots, arena, sizeof(struct wndl_heap_snapshot));
     wndl_vec_init(&heap->counts, arena, sizeof(struct wndl_alloc_counts));
     wndl_vec_init(&heap->reported, arena, sizeof(struct wndl_alloc_reported));
@@ -31,6 +32,34 @@ const struct wndl_heap_snapshot *wndl_heap_kept(
     return heap->kept == WNDL_NO_INDEX
                ? NULL
                : wndl_vec_at(&heap->snapshots, heap->kept);
+}
+
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+    return value < most ? value : most;
+}
+
+void wndl_heap_memory_divide(
+    const struct wndl_heap_memory *memory, uint64_t parts[WNDL_RESIDENT_PARTS])
+{
+    const uint64_t *resident = memory->sum.resident;
+    const uint64_t arenas = resident[WNDL_MEMORY_HEAP];
+    const uint64_t mapped = resident[WNDL_MEMORY_MAPPED];
+    const uint64_t alone =
+        at_most(at_most(memory->live_mapped, memory->live), mapped);
+    const uint64_t rest =
+        memory->live - at_most(memory->live_mapped, memory->live);
+    const uint64_t inside = at_most(rest, arenas);
+    const uint64_t elsewhere = at_most(rest - inside, mapped - alone);
+    parts[WNDL_RESIDENT_LIVE] = alone + inside + elsewhere;
+    parts[WNDL_RESIDENT_KEPT] = arenas - inside;
+    parts[WNDL_RESIDENT_MAPPED] = mapped - alone - elsewhere;
+    parts[WNDL_RESIDENT_STACKS] = resident[WNDL_MEMORY_STACKS];
+    parts[WNDL_RESIDENT_CODE] = resident[WNDL_MEMORY_CODE];
+    parts[WNDL_RESIDENT_DATA] = resident[WNDL_MEMORY_DATA];
+    parts[WNDL_RESIDENT_SHARED] = resident[WNDL_MEMORY_SHARED];
+    parts[WNDL_RESIDENT_WINDLASS] = resident[WNDL_MEMORY_WINDLASS];
+    parts[WNDL_RESIDENT_OTHER] = resident[WNDL_MEMORY_OTHER];
 }
 
 double wndl_alloc_weight(

@@ -8,6 +8,7 @@
 #ifndef WNDL_MODEL_HEAP_H
 #define WNDL_MODEL_HEAP_H
 
+#include "base/memory_kind.h"
 #include "model/profile.h"
 
 /* A site: where blocks of one size are allocated (docs/glossary.md). */
@@ -106,6 +107,28 @@ struct wndl_heap_moment {
     uint64_t bytes, blocks; /* usable */
 };
 
+/* All memory of the process at a time. */
+struct wndl_heap_memory {
+    uint64_t time;        /* ns since the recording's start */
+    uint64_t live;        /* usable bytes of live blocks */
+    uint64_t live_mapped; /* of those, bytes in mappings of their own */
+    struct wndl_memory_sum sum;
+};
+
+/* The parts that resident memory is divided into. */
+enum wndl_resident_part {
+    WNDL_RESIDENT_LIVE, /* blocks that live */
+    WNDL_RESIDENT_KEPT, /* what the allocator has beyond them */
+    WNDL_RESIDENT_MAPPED,
+    WNDL_RESIDENT_STACKS,
+    WNDL_RESIDENT_CODE,
+    WNDL_RESIDENT_DATA,
+    WNDL_RESIDENT_SHARED,
+    WNDL_RESIDENT_WINDLASS,
+    WNDL_RESIDENT_OTHER,
+    WNDL_RESIDENT_PARTS,
+};
+
 /* Totals over every block of a heap, at a site or not. In HSNP's order. */
 enum wndl_heap_total {
     WNDL_HEAP_TOTAL_ALLOCS,
@@ -178,6 +201,7 @@ struct wndl_process_heap {
     struct wndl_vec sites;   /* struct wndl_alloc_site */
     struct wndl_vec tags;    /* struct wndl_alloc_tag; the first is number 1 */
     struct wndl_vec moments; /* struct wndl_heap_moment, in order */
+    struct wndl_vec memory;  /* struct wndl_heap_memory, in order */
     struct wndl_vec snapshots; /* struct wndl_heap_snapshot, in order */
     uint32_t kept; /* index of the kept one in snapshots, or WNDL_NO_INDEX */
     struct wndl_vec counts; /* struct wndl_alloc_counts of the kept snapshot */
@@ -222,6 +246,15 @@ static inline uint64_t wndl_alloc_live(const struct wndl_alloc_counts *counts)
 {
     return counts->allocs > counts->frees ? counts->allocs - counts->frees : 0;
 }
+
+/*
+ * Divides the resident bytes, of which the parts are the sum. Blocks count as
+ * if all of their pages were resident, as far as there is memory for them:
+ * first blocks in mappings of their own, then those in the allocator's arenas,
+ * then, of an allocator that is not glibc's, those in other mappings.
+ */
+void wndl_heap_memory_divide(
+    const struct wndl_heap_memory *memory, uint64_t parts[WNDL_RESIDENT_PARTS]);
 
 /* A set of blocks, as of the kept snapshot. */
 enum wndl_heap_set {

@@ -90,6 +90,17 @@ struct wndl_heap_together {
     uint64_t last_bytes, last_time; /* at the last snapshot of any */
 };
 
+/*
+ * The resident memory of all processes that run at a moment, each as it was
+ * last measured. Pages that several of them share count in each.
+ */
+struct wndl_heap_resident {
+    uint64_t time;                       /* ns since the recording's start */
+    uint64_t parts[WNDL_RESIDENT_PARTS]; /* bytes */
+    uint64_t all;                        /* the sum of the parts */
+    uint64_t proportional, mapped;       /* bytes; base/memory_kind.h */
+};
+
 struct wndl_heap_report {
     const struct wndl_symbolized *symbolized;
     /* "live", "peak", "all": the blocks in the records; static */
@@ -108,6 +119,11 @@ struct wndl_heap_report {
      */
     struct wndl_heap_moment parts[WNDL_HEAP_PARTS];
     bool parts_known;
+    /* The same of resident memory, if resident_known. */
+    struct wndl_heap_resident resident_parts[WNDL_HEAP_PARTS];
+    /* When it was most, and when it was last measured. */
+    struct wndl_heap_resident resident_most, resident_last;
+    bool resident_known;
     struct wndl_findings findings;
     struct wndl_heap_list list; /* with the frames of all stacks */
     struct wndl_heap_records records;

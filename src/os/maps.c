@@ -145,22 +145,26 @@ static void skip_long_line(struct reader *r)
     r->skipping = newline == NULL;
 }
 
-static bool hand_out(struct wndl_bytes lines,
-    bool (*visit)(void *context, const struct wndl_mapping *mapping),
-    void *context)
+/* Whose lines wndl_maps_each() hands out. */
+struct visitor {
+    bool (*visit)(void *context, const struct wndl_mapping *mapping);
+    void *context;
+};
+
+static bool hand_out(void *context, struct wndl_bytes lines)
 {
+    const struct visitor *to = context;
     struct wndl_cursor c = wndl_cursor_at(lines, 0, false);
     struct wndl_mapping mapping;
     while (wndl_maps_line(&c, &mapping)) {
-        if (!visit(context, &mapping))
+        if (!to->visit(to->context, &mapping))
             return false;
     }
     return true;
 }
 
-bool wndl_maps_each(const char *path, struct wndl_bytes room,
-    bool (*visit)(void *context, const struct wndl_mapping *mapping),
-    void *context)
+bool wndl_maps_lines(const char *path, struct wndl_bytes room,
+    bool (*visit)(void *context, struct wndl_bytes lines), void *context)
 {
     int fd = wndl_raw_open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -171,7 +175,7 @@ bool wndl_maps_each(const char *path, struct wndl_bytes room,
         if (r.skipping)
             skip_long_line(&r);
         size_t lines = whole_lines(&r);
-        if (!hand_out((struct wndl_bytes){r.room, lines}, visit, context))
+        if (!visit(context, (struct wndl_bytes){r.room, lines}))
             break;
         drop(&r, lines);
         if (r.used == r.size)
@@ -179,4 +183,12 @@ bool wndl_maps_each(const char *path, struct wndl_bytes room,
     }
     wndl_raw_close(fd);
     return !r.failed;
+}
+
+bool wndl_maps_each(const char *path, struct wndl_bytes room,
+    bool (*visit)(void *context, const struct wndl_mapping *mapping),
+    void *context)
+{
+    struct visitor to = {visit, context};
+    return wndl_maps_lines(path, room, hand_out, &to);
 }

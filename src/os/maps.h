@@ -37,4 +37,11 @@ bool wndl_maps_each(const char *path, struct wndl_bytes room,
     bool (*visit)(void *context, const struct wndl_mapping *mapping),
     void *context);
 
+/*
+ * Calls `visit` with whole lines of a file of this kind, such as
+ * "/proc/self/smaps", until it returns false. The rest is as above.
+ */
+bool wndl_maps_lines(const char *path, struct wndl_bytes room,
+    bool (*visit)(void *context, struct wndl_bytes lines), void *context);
+
 #endif

@@ -65,6 +65,7 @@ enum {
 #define WNDL_CHUNK_HLIB WNDL_CHUNK_TYPE('H', 'L', 'I', 'B')
 #define WNDL_CHUNK_HREP WNDL_CHUNK_TYPE('H', 'R', 'E', 'P')
 #define WNDL_CHUNK_HFAL WNDL_CHUNK_TYPE('H', 'F', 'A', 'L')
+#define WNDL_CHUNK_HMEM WNDL_CHUNK_TYPE('H', 'M', 'E', 'M')
 #define WNDL_CHUNK_DONE WNDL_CHUNK_TYPE('D', 'O', 'N', 'E')
 
 /* ---- writing */

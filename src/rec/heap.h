@@ -18,6 +18,7 @@
 #ifndef WNDL_REC_HEAP_H
 #define WNDL_REC_HEAP_H
 
+#include "base/memory_kind.h"
 #include "rec/shm.h"
 #include "rec/tags.h"
 
@@ -223,8 +224,13 @@ struct wndl_heap {
     wndl_heap_number reported_time;    /* CLOCK_MONOTONIC ns of the end */
     char reporter[WNDL_HEAP_REPORTER]; /* that runs; "": none */
 
+    /* All memory of the process, as it measures it at its end. */
+    _Atomic uint64_t memory_time; /* CLOCK_MONOTONIC ns, written last; 0: not
+                                   * measured */
+    struct wndl_memory_sum memory;
+
     /* Growths have pages of their own, which do not exist in most processes. */
-    uint8_t unused[616];
+    uint8_t unused[528];
     struct wndl_heap_growth growths[WNDL_HEAP_GROWTHS]; /* hashed by node */
     struct wndl_heap_wrong wrongs[WNDL_HEAP_WRONGS];    /* filled from the
                                                          * start */

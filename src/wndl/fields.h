@@ -302,6 +302,15 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     F(uleb, how)                                                               \
     F(str, reporter)
 
+/* A list of numbers follows: resident bytes by enum wndl_memory_kind. */
+#define WNDL_FIELDS_HMEM(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, time)                                                              \
+    F(uleb, live)                                                              \
+    F(uleb, live_mapped)                                                       \
+    F(uleb, proportional)                                                      \
+    F(uleb, mapped)
+
 #define WNDL_ALL_RECORDS(R)                                                    \
     R(meta, META)                                                              \
     R(argument, ARGUMENT)                                                      \
@@ -349,7 +358,8 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     R(hscn, HSCN)                                                              \
     R(hrep, HREP)                                                              \
     R(reported, REPORTED)                                                      \
-    R(hfal, HFAL)
+    R(hfal, HFAL)                                                              \
+    R(hmem, HMEM)
 
 /* ---- types and functions from the tables */
 

@@ -46,6 +46,7 @@ enum wndl_status wndl_reader_chunk(
         {WNDL_CHUNK_HSCN, wndl_read_hscn},
         {WNDL_CHUNK_HREP, wndl_read_hrep},
         {WNDL_CHUNK_HFAL, wndl_read_hfal},
+        {WNDL_CHUNK_HMEM, wndl_read_hmem},
     };
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
         if (readers[i].type != chunk->type)

@@ -580,6 +580,37 @@ enum wndl_status wndl_read_hfal(struct wndl_reader *r, struct wndl_cursor *c)
                : WNDL_NOMEM;
 }
 
+/* Kinds that this version does not know are other ones. */
+enum wndl_status wndl_read_hmem(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct list list;
+    const struct wndl_fields_hmem hmem = wndl_get_hmem(c);
+    if (!begin_list(&list, r, c, hmem.process))
+        return WNDL_MALFORMED;
+    const uint64_t kinds = wndl_get_list(c, WNDL_LEAST_NUMBER);
+    struct wndl_heap_memory memory = {
+        .time = hmem.time,
+        .live = hmem.live,
+        .live_mapped = hmem.live_mapped,
+        .sum = {.proportional = hmem.proportional, .mapped = hmem.mapped},
+    };
+    uint64_t all = 0;
+    for (uint64_t i = 0; i < kinds && !c->failed; i++) {
+        const uint64_t bytes = wndl_get_number(c).value;
+        if (__builtin_add_overflow(all, bytes, &all))
+            return WNDL_MALFORMED;
+        memory.sum.resident[i < WNDL_MEMORY_OTHER ? i : WNDL_MEMORY_OTHER] +=
+            bytes;
+    }
+    if (c->failed)
+        return WNDL_MALFORMED;
+    struct wndl_heap_memory *kept = wndl_vec_push(&list.heap->memory);
+    if (kept == NULL)
+        return WNDL_NOMEM;
+    *kept = memory;
+    return WNDL_OK;
+}
+
 /* ---- the end of the file */
 
 void wndl_reader_conclude_heaps(struct wndl_reader *r)

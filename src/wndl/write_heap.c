@@ -269,6 +269,26 @@ void wndl_recording_live(
     wndl_recording_finish(r, &chunk);
 }
 
+/* ---- HMEM */
+
+void wndl_recording_memory(
+    struct wndl_recording *r, const struct wndl_recording_memory *memory)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_hmem fields = {
+        .process = memory->process,
+        .time = wndl_recording_time(r, memory->time),
+        .live = memory->live,
+        .live_mapped = memory->live_mapped,
+        .proportional = memory->sum.proportional,
+        .mapped = memory->sum.mapped,
+    };
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HMEM);
+    wndl_put_hmem(&r->out, &fields);
+    put_numbers(&r->out, memory->sum.resident, WNDL_MEMORY_KINDS);
+    wndl_recording_finish(r, &chunk);
+}
+
 /* ---- findings */
 
 static void begin_findings(struct wndl_recording *r,

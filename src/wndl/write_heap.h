@@ -90,6 +90,17 @@ void wndl_recording_reporter_failed(struct wndl_recording *r, uint32_t process,
 void wndl_recording_live(
     struct wndl_recording *r, uint32_t process, int64_t bytes, int64_t blocks);
 
+struct wndl_recording_memory {
+    uint32_t process;
+    uint64_t time;              /* CLOCK_MONOTONIC ns */
+    uint64_t live, live_mapped; /* model/heap.h */
+    struct wndl_memory_sum sum;
+};
+
+/* Writes HMEM: all memory of the process. */
+void wndl_recording_memory(
+    struct wndl_recording *r, const struct wndl_recording_memory *memory);
+
 /*
  * Writes HLEK: the leaks of those of `count` sites, from number `first` on,
  * that have any. False if none has.

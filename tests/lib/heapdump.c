@@ -77,6 +77,19 @@ static void say_moments(const struct wndl_process_heap *h)
     }
 }
 
+static void say_memory(const struct wndl_process_heap *h)
+{
+    for (size_t i = 0; i < h->memory.len; i++) {
+        const struct wndl_heap_memory *m = wndl_vec_at(&h->memory, i);
+        const uint64_t numbers[] = {
+            m->live, m->live_mapped, m->sum.proportional, m->sum.mapped};
+        printf("memory %" PRIu32, h->process);
+        say_numbers(numbers, sizeof numbers / sizeof numbers[0]);
+        say_numbers(m->sum.resident, WNDL_MEMORY_KINDS);
+        putchar('\n');
+    }
+}
+
 static void say_sites(
     const struct wndl_profile *p, const struct wndl_process_heap *h)
 {
@@ -157,6 +170,7 @@ static void say_heap(
         h->leaks_wanted, h->sample_below);
     say_snapshots(h);
     say_moments(h);
+    say_memory(h);
     say_sites(p, h);
     say_leaks(p, h);
     say_findings(p, h);

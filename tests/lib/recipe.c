@@ -458,7 +458,7 @@ static bool cook_snapshot(struct cook *k)
     return finish(&w);
 }
 
-/* Lists of `width` numbers; those of sites say how far from the last it is. */
+/* Lists of `width` numbers; of sites, distances to the last one. */
 static bool cook_list(
     struct cook *k, uint32_t type, size_t width, bool by_distance)
 {
@@ -477,31 +477,6 @@ static bool cook_list(
         last = number(k, i);
     }
     return (k->count - 2) % width == 0 && finish(&w);
-}
-
-static bool cook_counts(struct cook *k)
-{
-    return cook_list(k, WNDL_CHUNK_HCNT, 6, true);
-}
-
-static bool cook_owners(struct cook *k)
-{
-    return cook_list(k, WNDL_CHUNK_HOWN, 2, true);
-}
-
-static bool cook_live(struct cook *k)
-{
-    return cook_list(k, WNDL_CHUNK_HTIM, 3, false);
-}
-
-static bool cook_leaks(struct cook *k)
-{
-    return cook_list(k, WNDL_CHUNK_HLEK, 4, true);
-}
-
-static bool cook_together(struct cook *k)
-{
-    return cook_list(k, WNDL_CHUNK_HTOG, 3, false);
 }
 
 /* After the process's last snapshot. */
@@ -540,6 +515,19 @@ static bool cook_failed(struct cook *k)
     wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HFAL);
     put_numbers(k, &w, 1, 3);
     wndl_chunk_str(w.out, word_text(k->words[3]));
+    return finish(&w);
+}
+
+/* "memory PROCESS LIVE LIVE_MAPPED PSS MAPPED KIND...", now. */
+static bool cook_memory(struct cook *k)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HMEM);
+    wndl_buf_uleb(w.out, number(k, 1));
+    wndl_buf_uleb(w.out, k->now);
+    put_numbers(k, &w, 2, 6);
+    wndl_buf_uleb(w.out, k->count - 6);
+    put_numbers(k, &w, 6, k->count);
     return finish(&w);
 }
 
@@ -637,27 +625,39 @@ static bool cook_statement(struct cook *k)
         {"heap", 4, cook_heap},
         {"site", 5, cook_pair},
         {"tag", 4, cook_tag},
-        {"owners", 2, cook_owners},
         {"library", 3, cook_library},
         {"snapshot", 4, cook_snapshot},
-        {"counts", 2, cook_counts},
-        {"live", 2, cook_live},
-        {"leaks", 2, cook_leaks},
         {"growth", 10, cook_growth},
         {"wrong", 5, cook_wrong},
-        {"together", 2, cook_together},
         {"reported", 5, cook_reported},
         {"failed", 4, cook_failed},
+        {"memory", 6, cook_memory},
         {"chunk", 3, cook_chunk},
         {"done", 3, cook_done},
         {"cut", 2, cook_cut},
         {"flip", 2, cook_flip},
+    };
+    static const struct {
+        const char *word;
+        uint32_t type, width;
+        bool by_distance;
+    } lists[] = {
+        {"owners", WNDL_CHUNK_HOWN, 2, true},
+        {"counts", WNDL_CHUNK_HCNT, 6, true},
+        {"live", WNDL_CHUNK_HTIM, 3, false},
+        {"leaks", WNDL_CHUNK_HLEK, 4, true},
+        {"together", WNDL_CHUNK_HTOG, 3, false},
     };
     if (k->count == 0)
         return true;
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
         if (strcmp(statements[i].word, k->words[0]) == 0)
             return k->count >= statements[i].min_words && statements[i].cook(k);
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        if (strcmp(lists[i].word, k->words[0]) == 0)
+            return k->count >= 2 && cook_list(k, lists[i].type, lists[i].width,
+                                        lists[i].by_distance);
     }
     return false;
 }

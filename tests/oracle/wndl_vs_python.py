@@ -210,6 +210,15 @@ class Recording:
                 "live %d %d %d" % (process, *live)
             )
 
+    def read_HMEM(self, p):
+        process, _ = p.uleb(), p.uleb()
+        numbers = [p.uleb() for _ in range(4)]
+        kinds = [p.uleb() for _ in range(p.uleb())]
+        kinds = (kinds[:7] + [0] * 7)[:7] + [sum(kinds[7:])]
+        self.heaps[process].lines["memory"].append(
+            "memory %d %s" % (process, " ".join(map(str, numbers + kinds)))
+        )
+
     def read_HLEK(self, p):
         process, count, pair = p.uleb(), p.uleb(), 0
         heap = self.heaps[process]
@@ -263,7 +272,7 @@ class Recording:
             heap.lines["reported"].append(line)
 
     def say_heaps(self):
-        kinds = "snapshot live site leak growth wrong together reported"
+        kinds = "snapshot live memory site leak growth wrong together reported"
         kinds = kinds.split()
         for heap in self.heaps.values():
             print(heap.head)

@@ -54,6 +54,9 @@ awk 'BEGIN {
                 x * 4096, line
         if (i % 50 == 0)
             printf "live %d 5 %d %d 7 %d 0\n", i % 2, x, i, x * 4096
+        if (i % 60 == 0)
+            printf "memory %d %d %d %d %d %d %d 3 4 5 6 7 %d%s\n", i % 2, x,
+                i, x * 3, x * 9, x * 4096, i, i + 1, i % 120 ? " 9 10" : ""
     }
     for (n = 0; n < 3; n++)
         for (process = 0; process < 2; process++) {

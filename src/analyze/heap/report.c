@@ -3,6 +3,7 @@
 #include "analyze/heap/report.h"
 
 #include "analyze/heap/findings.h"
+#include "analyze/heap/resident.h"
 #include "analyze/heap/together.h"
 #include "base/search.h"
 
@@ -296,7 +297,7 @@ bool wndl_heap_report_fill(struct wndl_heap_report *r,
     bool made = wndl_heap_list_init(&r->list, mem);
     made = wndl_heap_list_init(&r->peak_list, mem) && made;
     return made && fill_report(r, choice) && wndl_heap_together_fill(r) &&
-           fill_holders(r, choice) &&
+           wndl_heap_resident_fill(r) && fill_holders(r, choice) &&
            wndl_heap_records_fill(
                &r->records, &r->list, &choice->grouping, mem);
 }

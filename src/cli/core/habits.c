@@ -14,8 +14,14 @@
     "is not a command; the nearest is 'windlass view FILE', which draws "      \
     "flame graphs"
 #define ATTACH                                                                 \
-    "is not a command; the nearest is 'windlass record -- COMMAND': a "        \
-    "program is recorded from its start"
+    "is not a command; the nearest is 'windlass record -p PID', which "        \
+    "records "                                                                 \
+    "a process that runs already"
+#define RUN "is not a command; the nearest is 'windlass record -- COMMAND'"
+#define ERRORS                                                                 \
+    "is not a command; the nearest is 'windlass check -- COMMAND', which "     \
+    "runs "                                                                    \
+    "Valgrind's tools"
 #define NOW                                                                    \
     "is not a command; the nearest is 'windlass stack PID', the stacks of a "  \
     "process now"
@@ -75,14 +81,16 @@ static const struct habit {
     {"convert", "is not a command; the nearest is 'windlass export FILE', or "
                 "'windlass merge FILE' for files of other tools"},
     {"data", FOREIGN},
-    {"run", ATTACH},
+    {"run", RUN},
     {"start", CONTROL},
     {"stop", CONTROL},
     {"pause", CONTROL},
     {"resume", CONTROL},
     {"dump", CONTROL},
     {"status", CONTROL},
-    {"memcheck", HEAPS},
+    {"memcheck", ERRORS},
+    {"helgrind", ERRORS},
+    {"drd", ERRORS},
     {"massif", HEAPS},
     {"heaptrack", HEAPS},
     {"leaks", HEAPS},

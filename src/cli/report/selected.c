@@ -9,6 +9,7 @@
 #include "cli/core/suggest.h"
 #include "model/heap.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,11 +281,33 @@ static bool selects(const struct wndl_selection *selection)
            selection->ignored != NULL;
 }
 
+/* False, with a message that names the recorded ones, if there is none. */
+static bool is_process(const struct wndl_profile *p, uint64_t pid)
+{
+    enum { NAMED = 5 };
+    const struct wndl_process *processes = p->processes.data;
+    struct wndl_buf text;
+    for (size_t i = 0; i < p->processes.len; i++) {
+        if (pid == 0 || processes[i].pid == pid)
+            return true;
+    }
+    wndl_buf_init(&text, wndl_mem_libc());
+    for (size_t i = 0; i < p->processes.len && i < NAMED; i++)
+        wndl_buf_printf(&text, "%s%u", i == 0 ? ": " : ", ", processes[i].pid);
+    wndl_cli_error("--process %" PRIu64 ": no such process in the recording; "
+                   "it has %zu%.*s%s",
+        pid, p->processes.len, (int)text.size, (const char *)text.data,
+        p->processes.len > NAMED ? ", ..." : "");
+    wndl_buf_free(&text);
+    return false;
+}
+
 static int apply(const struct wndl_selected_options *o,
     struct wndl_selection *selection, struct wndl_cli_recording *recording,
     struct wndl_vec *times)
 {
-    if (!are_functions(o, &recording->symbolized) ||
+    if (!is_process(&recording->profile, selection->process) ||
+        !are_functions(o, &recording->symbolized) ||
         !find_times(o, &recording->profile, times))
         return WNDL_EXIT_USAGE;
     const size_t sites = count_sites(&recording->profile);

@@ -12,7 +12,7 @@
  * Megabytes, most of which only large heaps use. They are not zeroed, so that
  * unused parts cost nothing, ten times a second.
  */
-static struct wndl_heap_part *new_part(void)
+struct wndl_heap_part *wndl_heap_new_part(void)
 {
     struct wndl_mem *mem = wndl_mem_libc();
     struct wndl_heap_part *part = mem->resize(mem, NULL, sizeof *part);
@@ -21,7 +21,7 @@ static struct wndl_heap_part *new_part(void)
     return part;
 }
 
-static void free_part(struct wndl_heap_part *part)
+void wndl_heap_free_part(struct wndl_heap_part *part)
 {
     wndl_mem_free(wndl_mem_libc(), part);
 }
@@ -155,11 +155,11 @@ static void take_sites(struct wndl_collector_process *p, bool last)
     uint32_t end = site_count(p->heap);
     if (end <= p->heap->written)
         return;
-    struct wndl_heap_part *part = new_part();
+    struct wndl_heap_part *part = wndl_heap_new_part();
     while (
         part != NULL && p->heap->written < end && take_part(p, part, end, last))
         continue;
-    free_part(part);
+    wndl_heap_free_part(part);
 }
 
 /* ---- HSNP and HCNT */
@@ -264,13 +264,13 @@ void wndl_collector_heap_snapshot(
         return;
     wndl_collector_heap_run_reporters(p);
     take_sites(p, false);
-    struct wndl_heap_part *part = new_part();
+    struct wndl_heap_part *part = wndl_heap_new_part();
     if (part == NULL)
         return;
     wndl_heap_sum_up(p->heap, &sum);
     take_snapshot(p, &sum, why, part);
     put_live(p, &sum);
-    free_part(part);
+    wndl_heap_free_part(part);
     wndl_heap_ask_scan(p);
 }
 
@@ -327,6 +327,7 @@ void wndl_collector_heap_drain(struct wndl_collector_process *p)
     take_sites(p, false);
     wndl_heap_sum_up(p->heap, &sum);
     report_live(p, &sum);
+    wndl_heap_see_to_memory(p, &sum);
     wndl_heap_take_scan(p);
     see_to_program(p);
     see_to_clock(p);
@@ -380,12 +381,13 @@ void wndl_collector_heap_end(
     wndl_heap_sum_up(p->heap, &sum);
     report_live(p, &sum);
     add_sum(&sum, &p->totals->heap);
-    struct wndl_heap_part *part = new_part();
+    struct wndl_heap_part *part = wndl_heap_new_part();
     if (part == NULL)
         return;
+    wndl_heap_end_memory(p, &sum, part);
     take_snapshot(p, &sum, why, part);
     if (why == WNDL_SNAPSHOT_END)
         wndl_heap_find_failed_reporter(p);
     wndl_heap_put_findings(p, &sum, part);
-    free_part(part);
+    wndl_heap_free_part(part);
 }

@@ -29,6 +29,9 @@ struct wndl_collector_heap {
     uint64_t scan_written; /* bytes: of the copy that is or was scanned last */
     uint32_t reported_runs; /* of the header, as last written */
     bool reporters_hang;    /* a run did not end */
+    /* The last measurement of all memory: when (CLOCK_MONOTONIC ns), its cost
+     * (ns of CPU time), and the most resident bytes of any so far. */
+    uint64_t memory_time, memory_cost, memory_most;
 };
 
 /* ---- heap_head */
@@ -53,6 +56,10 @@ struct wndl_heap_part {
     struct wndl_heap_leaks leaks[WNDL_HEAP_AT_ONCE];
     struct wndl_heap_reported reported[WNDL_HEAP_AT_ONCE]; /* any rows */
 };
+
+/* Not zeroed: unused parts cost nothing. NULL: no memory. */
+struct wndl_heap_part *wndl_heap_new_part(void);
+void wndl_heap_free_part(struct wndl_heap_part *part);
 
 /*
  * Reads the part that begins with site `first`, of the sites that are in the
@@ -102,6 +109,16 @@ void wndl_heap_find_failed_reporter(struct wndl_collector_process *p);
 
 /* Writes HLEK, HGRO, HWRO, HSCN and HTOG. */
 void wndl_heap_put_findings(struct wndl_collector_process *p,
+    const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
+
+/* ---- heap_memory */
+
+/* Measures all memory of the process, which still runs, if that is due. */
+void wndl_heap_see_to_memory(
+    struct wndl_collector_process *p, const struct wndl_heap_sum *sum);
+
+/* Writes what the process measured at its end. */
+void wndl_heap_end_memory(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
 
 /* ---- heap_scan */

@@ -110,6 +110,47 @@ static void put_timeline(
     wndl_json_put_close(j, ']');
 }
 
+/* All members but the time and the last two sum to `resident`. */
+static void put_memory_at(
+    struct wndl_json *j, const struct wndl_heap_memory *memory)
+{
+    static const char *const names[WNDL_RESIDENT_PARTS] = {
+        [WNDL_RESIDENT_LIVE] = "live",
+        [WNDL_RESIDENT_KEPT] = "kept",
+        [WNDL_RESIDENT_MAPPED] = "mapped",
+        [WNDL_RESIDENT_STACKS] = "stacks",
+        [WNDL_RESIDENT_CODE] = "code",
+        [WNDL_RESIDENT_DATA] = "data",
+        [WNDL_RESIDENT_SHARED] = "shared",
+        [WNDL_RESIDENT_WINDLASS] = "windlass",
+        [WNDL_RESIDENT_OTHER] = "kernel",
+    };
+    uint64_t parts[WNDL_RESIDENT_PARTS];
+    wndl_heap_memory_divide(memory, parts);
+    wndl_json_put_number(j, "time_ns", memory->time);
+    wndl_json_put_number(j, "resident", wndl_memory_resident(&memory->sum));
+    for (size_t i = 0; i < WNDL_RESIDENT_PARTS; i++)
+        wndl_json_put_number(j, names[i], parts[i]);
+    wndl_json_put_number(j, "proportional", memory->sum.proportional);
+    wndl_json_put_number(j, "address_space", memory->sum.mapped);
+}
+
+static void put_memory(
+    struct wndl_json *j, const struct wndl_process_heap *heap)
+{
+    if (heap->memory.len == 0)
+        return;
+    wndl_json_put_key(j, "memory");
+    wndl_json_put_open(j, '[');
+    for (size_t i = 0; i < heap->memory.len; i++) {
+        wndl_json_put_element(j);
+        wndl_json_put_open(j, '{');
+        put_memory_at(j, wndl_vec_at(&heap->memory, i));
+        wndl_json_put_close(j, '}');
+    }
+    wndl_json_put_close(j, ']');
+}
+
 /* In dark-matter mode. */
 static void put_reporters(
     struct wndl_json *j, const struct wndl_process_heap *heap)
@@ -148,6 +189,7 @@ static void put_process(struct heap_json *h, const struct wndl_heap_row *row)
     put_sum(j, &row->sum);
     put_snapshots(j, heap);
     put_timeline(j, heap);
+    put_memory(j, heap);
     wndl_json_put_close(j, '}');
 }
 

@@ -341,12 +341,119 @@ static void put_gaps(const struct head *h)
     wndl_buf_byte(h->out, '\n');
 }
 
+/* ---- resident memory */
+
+static const char *const resident_names[WNDL_RESIDENT_PARTS] = {
+    [WNDL_RESIDENT_LIVE] = "live blocks of malloc and the like",
+    [WNDL_RESIDENT_KEPT] = "kept by the allocator beyond them",
+    [WNDL_RESIDENT_MAPPED] = "mapped otherwise, by mmap",
+    [WNDL_RESIDENT_STACKS] = "stacks of threads",
+    [WNDL_RESIDENT_CODE] = "code",
+    [WNDL_RESIDENT_DATA] = "data of files and modules",
+    [WNDL_RESIDENT_SHARED] = "shared memory",
+    [WNDL_RESIDENT_WINDLASS] = "windlass in the process",
+    [WNDL_RESIDENT_OTHER] = "of the kernel",
+};
+
+static double share_of(const struct wndl_heap_resident *at, unsigned part)
+{
+    return at->all == 0 ? 0 : (double)at->parts[part] * 100 / (double)at->all;
+}
+
+static unsigned largest_part(const struct wndl_heap_resident *at)
+{
+    unsigned largest = 0;
+    for (unsigned i = 1; i < WNDL_RESIDENT_PARTS; i++)
+        largest = at->parts[i] > at->parts[largest] ? i : largest;
+    return largest;
+}
+
+/* A line of the head. */
+static void put_counted(const struct head *h)
+{
+    const struct wndl_heap_resident *most = &h->r->resident_most;
+    const unsigned largest = largest_part(most);
+    char text[WNDL_NUMBER_SIZE];
+    if (!h->r->resident_known) {
+        wndl_text_label(&h->text, "Counted");
+        wndl_buf_text(h->out,
+            "malloc and the like; not counted: memory mapped by "
+            "mmap (arenas of Python), stacks, code\n");
+        return;
+    }
+    wndl_text_label(&h->text, "Resident");
+    wndl_text_count(h->out, most->all, "byte");
+    wndl_buf_printf(h->out, " at most (Rss) after %s, %.1f%% %s\n",
+        wndl_text_time(most->time, text), share_of(most, largest),
+        resident_names[largest]);
+}
+
+static void put_resident_total(
+    const struct head *h, uint64_t most, uint64_t last, const char *name)
+{
+    char texts[2][WNDL_NUMBER_SIZE];
+    wndl_buf_printf(h->out, "  %15s          %15s          %s\n",
+        wndl_text_number(most, texts[0]), wndl_text_number(last, texts[1]),
+        name);
+}
+
+static void put_resident_part(const struct head *h, unsigned part)
+{
+    const struct wndl_heap_resident *most = &h->r->resident_most;
+    const struct wndl_heap_resident *last = &h->r->resident_last;
+    char texts[2][WNDL_NUMBER_SIZE];
+    if (most->parts[part] == 0 && last->parts[part] == 0)
+        return;
+    wndl_buf_printf(h->out, "  %15s  %5.1f%%  %15s  %5.1f%%  %s\n",
+        wndl_text_number(most->parts[part], texts[0]), share_of(most, part),
+        wndl_text_number(last->parts[part], texts[1]), share_of(last, part),
+        resident_names[part]);
+}
+
+static void put_resident(const struct head *h)
+{
+    const struct wndl_heap_resident *most = &h->r->resident_most;
+    const struct wndl_heap_resident *last = &h->r->resident_last;
+    char text[WNDL_NUMBER_SIZE];
+    if (!h->r->resident_known)
+        return;
+    wndl_buf_printf(h->out,
+        "\nResident memory\n  %15s   share  %15s   share  after %s\n",
+        "at most", "last", wndl_text_time(last->time, text));
+    for (unsigned i = 0; i < WNDL_RESIDENT_PARTS; i++)
+        put_resident_part(h, i);
+    put_resident_total(h, most->all, last->all, "all of these (Rss)");
+    put_resident_total(h, most->proportional, last->proportional,
+        "with a share of what others have, too (Pss)");
+    put_resident_total(
+        h, most->mapped, last->mapped, "mapped, resident or not");
+}
+
 /* ---- over time */
+
+/* All parts but live blocks and what the allocator keeps, and mappings. */
+static uint64_t rest_of(const struct wndl_heap_resident *at)
+{
+    return at->all - at->parts[WNDL_RESIDENT_LIVE] -
+           at->parts[WNDL_RESIDENT_KEPT] - at->parts[WNDL_RESIDENT_MAPPED];
+}
+
+static void put_resident_columns(
+    const struct head *h, const struct wndl_heap_resident *at)
+{
+    const uint64_t columns[] = {at->all, at->parts[WNDL_RESIDENT_LIVE],
+        at->parts[WNDL_RESIDENT_KEPT], at->parts[WNDL_RESIDENT_MAPPED],
+        rest_of(at)};
+    char text[WNDL_NUMBER_SIZE];
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        wndl_buf_printf(h->out, " %15s", wndl_text_number(columns[i], text));
+}
 
 static void over_time(const struct head *h)
 {
     char time[WNDL_NUMBER_SIZE], bytes[WNDL_NUMBER_SIZE];
     char blocks[WNDL_NUMBER_SIZE];
+    const bool has_resident = h->r->resident_known;
     size_t first = 0, end = WNDL_HEAP_PARTS;
     while (first < end && h->r->parts[first].blocks == 0)
         first++;
@@ -355,13 +462,20 @@ static void over_time(const struct head *h)
     if (!h->r->parts_known || end - first < LEAST_PARTS)
         return;
     wndl_buf_printf(
-        h->out, "\nOver time\n  %12s %15s %13s\n", "after", "bytes", "blocks");
+        h->out, "\nOver time\n  %12s %15s %13s", "after", "bytes", "blocks");
+    if (has_resident)
+        wndl_buf_printf(h->out, " %15s %15s %15s %15s %15s",
+            "resident:", "live blocks", "kept", "mapped", "all other");
+    wndl_buf_byte(h->out, '\n');
     for (size_t i = first; i < end; i++) {
         const struct wndl_heap_moment *part = &h->r->parts[i];
-        wndl_buf_printf(h->out, "  %12s %15s %13s\n",
+        wndl_buf_printf(h->out, "  %12s %15s %13s",
             wndl_text_time_cell(part->time, time),
             wndl_text_number(part->bytes, bytes),
             wndl_text_number(part->blocks, blocks));
+        if (has_resident)
+            put_resident_columns(h, &h->r->resident_parts[i]);
+        wndl_buf_byte(h->out, '\n');
     }
 }
 
@@ -415,9 +529,7 @@ static void put_figures(const struct head *h)
         not_known(h);
     }
     put_stacks(h);
-    wndl_text_label(&h->text, "Counted");
-    wndl_buf_text(h->out, "malloc and the like; not counted: memory mapped by "
-                          "mmap (arenas of Python), stacks, code\n");
+    put_counted(h);
     put_gaps(h);
 }
 
@@ -441,6 +553,7 @@ void wndl_report_text_heap(
     wndl_text_recorded(&h.text);
     put_figures(&h);
     wndl_text_holders(r, width, out);
+    put_resident(&h);
     over_time(&h);
     put_processes(&h);
     wndl_buf_byte(out, '\n');

@@ -13,6 +13,7 @@
 #include "rt/heap/hook/resolve.h"
 #include "rt/heap/hook/sanitizer.h"
 #include "rt/heap/measure/measure.h"
+#include "rt/heap/record/memory.h"
 #include "rt/heap/record/search.h"
 #include "rt/heap/record/untracked.h"
 #include "rt/tags/core/current.h"
@@ -167,6 +168,7 @@ __attribute__((destructor)) static void finish(void)
     if (t == NULL)
         return;
     wndl_rt_stripe_note_peak(&t->stripe);
+    wndl_rt_heap_measure_memory();
     wndl_rt_heap_search_at_end();
     wndl_rt_heap_leave();
 }

@@ -59,6 +59,8 @@ refuses 2 'error: --by is for the table' report --tree --by line good.wndl
 refuses 2 'error: -n is for the table' report --tree -n 3 good.wndl
 refuses 2 'error: --by is for the table' report --marks --by thread good.wndl
 refuses 2 'error: a tree and --marks' report --tree --marks good.wndl
+refuses 2 'process 4: no such process in the recording; it has [0-9]*: [0-9]' \
+    report --process 4 good.wndl
 for option in '--blocks peak' '--snapshot 1' '-f 3' '-s req' -a; do
     # shellcheck disable=SC2086 # two words
     refuses 2 'are for heaps; this report is on samples$' \

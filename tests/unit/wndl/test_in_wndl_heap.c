@@ -353,6 +353,9 @@ static void damage_is_counted(void **state)
         "chunk HTOG !!!\n",
         "chunk HREP !!!!!\n",
         "chunk HFAL !!\n",
+        "memory 2 1 1 1 1 1\n", /* of no heap */
+        "memory 0 1 1 1 1 18446744073709551615 1\n",
+        "chunk HMEM !!!!!!!\n",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char recipe[400];

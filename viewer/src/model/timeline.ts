@@ -27,6 +27,11 @@ function spread(
   width: number,
 ): void {
   const first = Math.max(0, Math.floor(start / width));
+  // Most samples are in one bin.
+  if (end < (first + 1) * width && start >= 0 && first < into.length) {
+    if (end > start) into[first] += (end - start) / width;
+    return;
+  }
   const last = Math.min(into.length - 1, Math.floor(end / width));
   for (let bin = first; bin <= last; bin++) {
     const low = Math.max(start, bin * width);
