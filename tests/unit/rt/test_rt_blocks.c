@@ -384,11 +384,11 @@ static void words_in_blocks_are_kept(void **state)
 {
     enum { WORDS = 203 };
     const struct wndl_rt_pointer_filter sieves[] = {
-        {0x1000, 0x2000, 0, 0, false},
-        {0x55d8a000, 0x7fb26df78000, 0x55e7f000, 0x7fb26df37010, false},
-        {1, UINTPTR_MAX, 2, UINTPTR_MAX / 2 + 2, false},
+        {0x1000, 0x2000, 0, 0, 0, false},
+        {0x55d8a000, 0x7fb26df78000, 0x55e7f000, 0x7fb26df37010, 0, false},
+        {1, UINTPTR_MAX, 2, UINTPTR_MAX / 2 + 2, 0, false},
         {UINTPTR_MAX / 2 - 9, UINTPTR_MAX / 2 + 9, UINTPTR_MAX / 2,
-            UINTPTR_MAX / 2 + 1, false},
+            UINTPTR_MAX / 2 + 1, 0, false},
     };
     uint64_t random = 1;
     (void)state;
