@@ -177,14 +177,6 @@ static void read_from_outside(
     entry->turn = now + all->run->request.offcpu_interval;
 }
 
-static void give_tables_at_start(
-    struct wndl_processes *all, struct wndl_collector_process *p)
-{
-    if (!wndl_plain_has(&all->plain, p, all->run->binaries.made))
-        wndl_processes_give_tables(all, p);
-}
-
-/* The first allocation may need a table; the first sample has time. */
 static bool send_go(struct wndl_processes *all,
     const struct wndl_process_entry *entry, int memfd)
 {
@@ -199,8 +191,8 @@ static bool send_go(struct wndl_processes *all,
     settings.go.nodes = entry->process->tree.max_nodes;
     if (r->tables[0] != '\0')
         memcpy(entry->process->shm->tables, r->tables, sizeof r->tables);
-    if (entry->process->heap != NULL)
-        give_tables_at_start(all, entry->process);
+    if (!wndl_plain_has(&all->plain, entry->process, all->run->binaries.made))
+        wndl_processes_give_tables(all, entry->process);
     return wndl_session_go(entry->socket, &settings.go, memfd);
 }
 
@@ -277,8 +269,6 @@ static int answer(struct wndl_processes *all, struct wndl_process_entry *entry,
     }
     wndl_collector_process_announce(entry->process, origin);
     read_from_outside(all, entry);
-    if (entry->process->heap == NULL)
-        give_tables_at_start(all, entry->process);
     return 0;
 }
 
