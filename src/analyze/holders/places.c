@@ -94,7 +94,7 @@ static void put_data(struct wndl_buf *out, const struct wndl_heap_root *root)
         wndl_buf_printf(out, " + 0x%" PRIx64, root->svma);
 }
 
-/* A thread that has not told its stack pointer may have ended calls there. */
+/* A thread whose stack pointer is not known may have ended calls there. */
 static void put_stack(struct wndl_buf *out, const struct wndl_heap_root *root)
 {
     if (root->svma != 0)

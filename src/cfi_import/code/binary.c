@@ -15,7 +15,7 @@ static bool add_part(struct wndl_vec *parts, const struct wndl_code_part *part)
     return added != NULL;
 }
 
-/* The base of i386's addresses of data: psABI of i386, "Global Offset Table". */
+/* The base of i386's addresses of data: psABI, "Global Offset Table". */
 static void take_got(struct wndl_code_binary *b, const struct wndl_section *s)
 {
     if (wndl_bytes_is(s->name, ".got.plt") ||
