@@ -36,6 +36,7 @@ set(CMAKE_C_STANDARD_LIBRARIES "-Wl,--push-state,--as-needed -lpthread -ldl \
 set(from /usr/lib/${multiarch})
 set(ZLIB_LIBRARY ${from}/libz.a)
 set(LIBLZMA_LIBRARY ${from}/liblzma.a)
+set(EXPAT_LIBRARY ${from}/libexpat.a)
 set(WINDLASS_ZSTD ${from}/libzstd.a)
 set(WINDLASS_LIBDEFLATE ${from}/libdeflate.a)
 set(WINDLASS_NCURSES ${from}/libncurses.a)

@@ -24,7 +24,7 @@ file(READ ${CPACK_WINDLASS_LICENCE} licence)
 set(copyright "windlass\n\n${licence}")
 file(GLOB zydis RELATIVE /usr/share/doc /usr/share/doc/libzydis4*)
 foreach(package zlib1g-dev liblzma-dev libzstd-dev libdeflate-dev
-    libncurses-dev libiberty-dev ${zydis})
+    libncurses-dev libexpat1-dev libiberty-dev ${zydis})
   file(READ /usr/share/doc/${package}/copyright text)
   string(APPEND copyright "\n\n======== ${package}\n\n${text}")
 endforeach()
