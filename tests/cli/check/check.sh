@@ -78,9 +78,10 @@ status=0
 [ "$status" -eq 143 ] || fail "status $status after the time limit"
 said '^note: the command ran for more than 1 s'
 for number in TERM KILL; do
+    rm -f out
     "$windlass" check -- ./bugs o stay >out 2>err &
     waited=0
-    until grep -q '^stays' out; do
+    until grep -qs '^stays' out; do
         [ "$waited" -lt 600 ] || fail "it does not run"
         waited=$((waited + 1))
         sleep 0.1

@@ -69,10 +69,11 @@ if gcc -m32 -g -gdwarf-4 -O0 "$here/kinds.c" -o bits32 2>cc.err; then
 fi
 
 # What ends windlass ends the runner, and what was found is listed.
+rm -f out
 "$windlass" check --wrap bugs -- sh -c './bugs o stay; echo after' \
     >out 2>err &
 waited=0
-until grep -q '^stays' out; do
+until grep -qs '^stays' out; do
     [ "$waited" -lt 600 ] || fail "it does not run"
     waited=$((waited + 1))
     sleep 0.1
