@@ -375,8 +375,8 @@ enum wndl_status wndl_read_hcnt(struct wndl_reader *r, struct wndl_cursor *c)
     if (list.heap->kept != snapshots->len - 1)
         return WNDL_OK;
     const size_t first = list.heap->counts.len;
-    enum wndl_status status = read_list(
-        &list, &list.heap->counts, WNDL_LEAST_COUNTS, read_counts);
+    enum wndl_status status =
+        read_list(&list, &list.heap->counts, WNDL_LEAST_COUNTS, read_counts);
     return status != WNDL_OK ? status : keep_lived(list.heap, first);
 }
 

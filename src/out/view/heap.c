@@ -262,8 +262,8 @@ static struct lived_sum *lived_of(
     struct lived_sum *sum = wndl_vec_push(&h->lived);
     if (sum == NULL)
         return NULL;
-    *sum = (struct lived_sum){
-        .snapshot = snapshot->number + 1, .stack = number};
+    *sum =
+        (struct lived_sum){.snapshot = snapshot->number + 1, .stack = number};
     *slot = h->lived.len;
     return sum;
 }

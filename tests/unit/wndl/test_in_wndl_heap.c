@@ -278,8 +278,8 @@ static void too_much_that_lived_is_thinned_out(void **state)
     ((struct wndl_heap_snapshot *)heap->snapshots.data)[SNAPSHOTS - 1].cut =
         false; /* the file has no end */
     for (uint32_t i = 0; i < SNAPSHOTS; i++)
-        assert_int_equal(wndl_heap_knows_lived(heap, i),
-            i % 4 == 0 || i == SNAPSHOTS - 1);
+        assert_int_equal(
+            wndl_heap_knows_lived(heap, i), i % 4 == 0 || i == SNAPSHOTS - 1);
     wndl_profile_free(&p);
 }
 
