@@ -44,6 +44,9 @@ enum wndl_status wndl_read_heap(struct wndl_reader *r, struct wndl_cursor *c)
     heap->leaks_wanted = (fields.flags & LEAKS) != 0;
     heap->dark = (fields.flags & DARK) != 0;
     heap->sample_below = fields.sample_below;
+    heap->lived_step =
+        r->p->wants_lived && r->p->wanted_snapshot == WNDL_LAST_SNAPSHOT ? 1
+                                                                         : 0;
     of->heap = (uint32_t)(r->p->heaps.len - 1);
     return WNDL_OK;
 }
@@ -264,6 +267,25 @@ static void keep_if_wanted(const struct wndl_reader *r,
     heap->lost = 0;
 }
 
+/*
+ * Before a snapshot begins: drops every second of those whose live blocks are
+ * kept, where these are many. The first is always left.
+ */
+static void thin_out_lived(struct wndl_process_heap *heap)
+{
+    enum { MANY = 1 << 20 };
+    struct wndl_alloc_lived *lived = heap->lived.data;
+    size_t kept = 0;
+    if (heap->lived.len < MANY || heap->lived_step > heap->snapshots.len)
+        return;
+    heap->lived_step *= 2;
+    for (size_t i = 0; i < heap->lived.len; i++) {
+        if (lived[i].snapshot % heap->lived_step == 0)
+            lived[kept++] = lived[i];
+    }
+    heap->lived.len = kept;
+}
+
 static uint8_t snapshot_why(uint64_t why)
 {
     return why < WNDL_SNAPSHOT_OTHER ? (uint8_t)why
@@ -289,6 +311,7 @@ enum wndl_status wndl_read_hsnp(struct wndl_reader *r, struct wndl_cursor *c)
         snapshots->len == 0 ? NULL : wndl_vec_at(snapshots, snapshots->len - 1);
     if (c->failed || (last != NULL && last->number >= snapshot.number))
         return WNDL_MALFORMED;
+    thin_out_lived(list.heap);
     struct wndl_heap_snapshot *slot = wndl_vec_push(snapshots);
     if (slot == NULL)
         return WNDL_NOMEM;
@@ -314,6 +337,26 @@ static enum wndl_status read_counts(struct list *list, void *element)
     return found(counts->site);
 }
 
+/* Keeps which blocks lived, of the counts from `first` on. */
+static enum wndl_status keep_lived(struct wndl_process_heap *heap, size_t first)
+{
+    const uint32_t snapshot = (uint32_t)(heap->snapshots.len - 1);
+    if (heap->lived_step == 0 || snapshot % heap->lived_step != 0)
+        return WNDL_OK;
+    for (size_t i = first; i < heap->counts.len; i++) {
+        const struct wndl_alloc_counts *counts = wndl_vec_at(&heap->counts, i);
+        const uint64_t blocks = wndl_alloc_live(counts);
+        if (blocks == 0)
+            continue;
+        struct wndl_alloc_lived *lived = wndl_vec_push(&heap->lived);
+        if (lived == NULL)
+            return WNDL_NOMEM;
+        *lived = (struct wndl_alloc_lived){
+            .snapshot = snapshot, .site = counts->site, .blocks = blocks};
+    }
+    return WNDL_OK;
+}
+
 /* Counts of a snapshot that is not kept are ignored. */
 enum wndl_status wndl_read_hcnt(struct wndl_reader *r, struct wndl_cursor *c)
 {
@@ -331,7 +374,10 @@ enum wndl_status wndl_read_hcnt(struct wndl_reader *r, struct wndl_cursor *c)
     r->counting = list.process;
     if (list.heap->kept != snapshots->len - 1)
         return WNDL_OK;
-    return read_list(&list, &list.heap->counts, WNDL_LEAST_COUNTS, read_counts);
+    const size_t first = list.heap->counts.len;
+    enum wndl_status status =
+        read_list(&list, &list.heap->counts, WNDL_LEAST_COUNTS, read_counts);
+    return status != WNDL_OK ? status : keep_lived(list.heap, first);
 }
 
 /* ---- the other lists */

@@ -11,12 +11,14 @@
 #include "wndl/read.h"
 
 static enum wndl_status read_input(struct wndl_profile *profile,
-    const struct wndl_input *input, uint64_t snapshot, struct wndl_error *err)
+    const struct wndl_input *input, uint64_t snapshot, bool wants_lived,
+    struct wndl_error *err)
 {
     if (!wndl_profile_init(profile, wndl_mem_libc()))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     profile->wanted_snapshot =
         snapshot == 0 ? WNDL_LAST_SNAPSHOT : snapshot - 1;
+    profile->wants_lived = wants_lived;
     enum wndl_status status =
         input->file.bytes.size != 0
             ? wndl_reader_read_file(profile, &input->file, err)
@@ -68,9 +70,9 @@ static enum wndl_status find_names(struct wndl_cli_recording *loaded,
     return status;
 }
 
-bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
+static bool open_recording(struct wndl_cli_recording *loaded,
     const struct wndl_input *input, const struct wndl_symbol_options *symbols,
-    uint64_t snapshot, bool verbose)
+    uint64_t snapshot, bool wants_lived, bool verbose)
 {
     /* The report itself mentions damage; --verbose reports it here too. */
     const struct wndl_log log = {.write = write_log, .level = WNDL_LOG_INFO};
@@ -79,7 +81,7 @@ bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
         return false;
     wndl_progress_begin("reading", input->name);
     enum wndl_status status =
-        read_input(&loaded->profile, input, snapshot, &err);
+        read_input(&loaded->profile, input, snapshot, wants_lived, &err);
     if (status != WNDL_OK) {
         wndl_progress_end();
         wndl_input_error(input, &err);
@@ -94,6 +96,19 @@ bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
     wndl_profile_free(&loaded->profile);
     wndl_input_error(input, &err);
     return false;
+}
+
+bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
+    const struct wndl_input *input, const struct wndl_symbol_options *symbols,
+    uint64_t snapshot, bool verbose)
+{
+    return open_recording(loaded, input, symbols, snapshot, false, verbose);
+}
+
+bool wndl_cli_recording_open_lived(struct wndl_cli_recording *loaded,
+    const struct wndl_input *input, const struct wndl_symbol_options *symbols)
+{
+    return open_recording(loaded, input, symbols, 0, true, false);
 }
 
 void wndl_cli_recording_close(struct wndl_cli_recording *loaded)
