@@ -255,7 +255,7 @@ static void put_findings(const struct wndl_view_writer *w, struct wndl_json *j,
     wndl_json_put_close(j, ']');
 }
 
-/* Those at which it is known what lived. */
+/* The snapshots whose live blocks are known. */
 static void put_snapshots(
     struct wndl_json *j, const struct wndl_process_heap *heap)
 {
