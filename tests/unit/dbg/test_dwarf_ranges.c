@@ -4,6 +4,10 @@
 #include "dbg/dwarf/dwarf.h"
 #include "dwarfmake.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 /*
  * A unit whose one function is a range list, so that a lookup tells whether
  * an address is in it. Address index 0 is 0x5000, 1 is 0x5010, 2 is gone.
@@ -13,7 +17,9 @@ struct fixture {
     struct wndl_dwarf *d;
 };
 
-static void put_unit(struct dwarfmake *m)
+/* Functions "f", "g" and so on, whose range lists are at these offsets. */
+static void put_functions(
+    struct dwarfmake *m, const uint64_t *lists, size_t count)
 {
     static const uint16_t unit[] = {0x73, 0x17, 0x11, 0x01, 0};
     static const uint16_t func[] = {0x03, 0x08, 0x55, 0x17, 0};
@@ -24,11 +30,19 @@ static void put_unit(struct dwarfmake *m)
     wndl_buf_byte(&m->info, 1);
     dw_offset(m, &m->info, 8);
     dw_address(m, &m->info, 0x1000);
-    wndl_buf_byte(&m->info, 2);
-    dw_string(&m->info, "f");
-    dw_offset(m, &m->info, 4);
+    for (size_t i = 0; i < count; i++) {
+        wndl_buf_byte(&m->info, 2);
+        dw_string(&m->info, (const char[]){(char)('f' + i), '\0'});
+        dw_offset(m, &m->info, lists[i]);
+    }
     wndl_buf_byte(&m->info, 0);
     dw_end(m, &m->info, begun);
+}
+
+static void put_unit(struct dwarfmake *m)
+{
+    static const uint64_t list = 4;
+    put_functions(m, &list, 1);
     dw_uint(m, &m->addr, 0, 8);
     dw_address(m, &m->addr, 0x5000);
     dw_address(m, &m->addr, 0x5010);
@@ -196,6 +210,41 @@ static void damage_in_a_list_loses_the_unit(void **state)
     check_damage("\x04\x10\x20\x01\x03\x00", 6, ".debug_addr");
 }
 
+static enum wndl_status print_function(
+    void *context, const struct wndl_dwarf_function *function)
+{
+    char *text = context;
+    size_t at = strlen(text);
+    at += (size_t)sprintf(text + at, "%.*s", (int)function->name.size,
+        (const char *)function->name.data);
+    for (size_t i = 0; i < function->range_count; i++)
+        at += (size_t)sprintf(text + at, " %" PRIx64 "-%" PRIx64,
+            function->ranges[i].start.v, function->ranges[i].end.v);
+    strcpy(text + at, "; ");
+    return WNDL_OK;
+}
+
+static void functions_are_listed_with_all_their_ranges(void **state)
+{
+    (void)state;
+    struct fixture f;
+    char text[256] = "";
+    size_t units;
+    dwarfmake_init(&f.m, &v5);
+    dw_uint(&f.m, &f.m.rnglists, 0, 4);
+    put_functions(&f.m, (const uint64_t[]){4, 11}, 2);
+    put(&f, "\x04\x40\x50\x04\x10\x20\x00", 7);
+    /* The last two are adjacent, and one. */
+    put(&f, "\x04\x20\x30\x04\x60\x70\x04\x70\x78\x00", 10);
+    finish(&f);
+    assert_int_equal(wndl_dwarf_unit_count(f.d, &units), WNDL_OK);
+    assert_int_equal(units, 1);
+    assert_int_equal(
+        wndl_dwarf_visit_functions(f.d, 0, print_function, text), WNDL_OK);
+    assert_string_equal(text, "f 1010-1020 1040-1050; g 1020-1030 1060-1078; ");
+    end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +252,7 @@ int main(void)
         cmocka_unit_test(every_kind_of_entry_is_read),
         cmocka_unit_test(ranges_of_dropped_code_are_left_out),
         cmocka_unit_test(damage_in_a_list_loses_the_unit),
+        cmocka_unit_test(functions_are_listed_with_all_their_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
