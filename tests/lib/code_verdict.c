@@ -111,7 +111,8 @@ enum wndl_code_verdict wndl_code_judge(
     enum wndl_code_verdict worst = judge_cfa(s, &row->cfa);
     if (row->regs[machine_of(s)->dwarf_ra].kind == WNDL_RULE_UNDEFINED)
         return WNDL_CODE_EQUAL;
-    const uint8_t compared[] = {WNDL_CODE_RA, WNDL_INSN_RBP, WNDL_INSN_RBX};
+    const uint8_t compared[] = {
+        WNDL_CODE_RA, machine_of(s)->fp, machine_of(s)->kept[0]};
     for (size_t i = 0; i < sizeof compared; i++) {
         const enum wndl_code_verdict v = judge_register(s, row, compared[i]);
         worst = v > worst ? v : worst;

@@ -7,13 +7,13 @@
 #include "cfi_import/code/flow_impl.h"
 #include "cfi_import/code/insn.h"
 
-enum { MOST_INSNS = 512, ALL = 0xffff };
+enum { MOST_INSNS = 512 };
 
 /* Code from the function's start on, as far as it is read. */
 struct sweep {
     uint64_t start, at;
     uint64_t least; /* branches lead up to there */
-    uint16_t writes;
+    uint32_t writes;
 };
 
 static bool has_result(const struct wndl_insn *insn)
@@ -38,9 +38,9 @@ static void note_writes(struct sweep *s, const struct wndl_insn *insn)
 {
     s->writes |= insn->writes;
     if (has_result(insn))
-        s->writes |= (uint16_t)(1u << insn->reg);
+        s->writes |= 1u << insn->reg;
     if (insn->op == WNDL_INSN_EXCHANGE && insn->from < WNDL_INSN_REGS)
-        s->writes |= (uint16_t)(1u << insn->from);
+        s->writes |= 1u << insn->from;
 }
 
 /* Whether it leads to code that is read anyway. */
@@ -76,7 +76,7 @@ static enum verdict pass(struct sweep *s, const struct wndl_insn *insn)
     }
 }
 
-uint16_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma)
+uint32_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma)
 {
     struct sweep s = {.start = svma, .at = svma};
     struct wndl_insn insn;
@@ -88,7 +88,7 @@ uint16_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma)
         s.at += insn.size;
         const enum verdict verdict = pass(&s, &insn);
         if (verdict != GOES_ON)
-            return verdict == ENDS ? (uint16_t)(ALL & ~s.writes) : 0;
+            return verdict == ENDS ? ~s.writes : 0;
     }
     return 0;
 }

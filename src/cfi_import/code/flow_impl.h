@@ -56,7 +56,7 @@ static inline bool is_ours(const struct wndl_code_flow *f, uint64_t svma)
  * as that is known: it calls nothing, and all of its code is from there to a
  * return. Counts as work.
  */
-uint16_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma);
+uint32_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma);
 
 /*
  * The bytes that the function at `svma` frees as it returns, above its return

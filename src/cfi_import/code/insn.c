@@ -100,7 +100,7 @@ static void read_effects(const struct decoded *d, struct wndl_insn *insn)
         if (op->type == ZYDIS_OPERAND_TYPE_REGISTER && writes) {
             const uint8_t reg = number_of(op->reg.value);
             if (reg != WNDL_INSN_NO_REG)
-                insn->writes |= (uint16_t)(1u << reg);
+                insn->writes |= 1u << reg;
         }
         if (op->type != ZYDIS_OPERAND_TYPE_MEMORY ||
             (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && !writes))
@@ -118,7 +118,7 @@ static void take_two(
 {
     insn->op = (uint8_t)op;
     insn->reg = number_of(to->reg.value);
-    insn->writes = (uint16_t)(1u << insn->reg);
+    insn->writes = 1u << insn->reg;
 }
 
 static void read_move(const struct decoded *d, struct wndl_insn *insn)
@@ -183,7 +183,7 @@ static void read_pop(const struct decoded *d, struct wndl_insn *insn)
     insn->value = d->i.operand_width / BYTE_BITS;
     if (is_register(&d->ops[0], d->word))
         insn->reg = number_of(d->ops[0].reg.value);
-    insn->writes &= (uint16_t) ~(1u << WNDL_INSN_RSP);
+    insn->writes &= ~(1u << WNDL_INSN_RSP);
     if (insn->reg == WNDL_INSN_RSP)
         insn->writes |= 1u << WNDL_INSN_RSP;
 }

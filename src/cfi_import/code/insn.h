@@ -20,7 +20,10 @@ enum {
     WNDL_INSN_RDI = 7,
     WNDL_INSN_R12 = 12,
     WNDL_INSN_R15 = 15,
-    WNDL_INSN_REGS = 16,
+    WNDL_INSN_X29 = 29, /* AArch64 */
+    WNDL_INSN_X30 = 30,
+    WNDL_INSN_SP = 31,
+    WNDL_INSN_REGS = 32, /* of any mode */
     WNDL_INSN_NO_REG = 0xff,
     WNDL_INSN_LONGEST = 15, /* bytes */
 };
@@ -80,11 +83,12 @@ struct wndl_insn {
     bool is_padding;   /* does nothing, or must not be reached */
     bool is_syscall;   /* of the kernel */
     uint8_t zeroes;    /* a register that becomes 0, or WNDL_INSN_NO_REG */
-    uint16_t writes;   /* a bit for each register that loses its value */
+    uint32_t writes;   /* a bit for each register that loses its value */
     uint16_t stores;   /* bytes written to mem; 0: none */
-    /* CALL: a bit for each register that the callee keeps, but need not, and
-     * the bytes above its return address that it frees. Set by who knows. */
-    uint16_t keeps, frees;
+    /* CALL: the bytes above its return address that the callee frees, and a bit
+     * for each register that it keeps, but need not. Set by who knows. */
+    uint16_t frees;
+    uint32_t keeps;
     struct wndl_insn_mem mem;
     int64_t value;
     uint64_t target;

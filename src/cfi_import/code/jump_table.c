@@ -147,7 +147,7 @@ static void bound_index(struct reading *r, const struct wndl_insn *insn)
         .kind = INDEX, .count = (uint32_t)r->with + (insn->above ? 1 : 0)};
 }
 
-static void forget(struct reading *r, uint16_t writes)
+static void forget(struct reading *r, uint32_t writes)
 {
     for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
         if ((writes >> i & 1) != 0)
@@ -195,7 +195,7 @@ static void read_insn(struct reading *r, const struct wndl_insn *insn)
     if (copies)
         r->regs[insn->reg] = v;
     if (insn->op == WNDL_INSN_CALL || insn->op == WNDL_INSN_CALL_OTHER)
-        forget(r, UINT16_MAX);
+        forget(r, UINT32_MAX);
 }
 
 /* ---- the table */

@@ -13,6 +13,11 @@ static const struct wndl_code_machine *machine_of(
     return wndl_code_machine_of((enum wndl_insn_mode)s->mode);
 }
 
+static struct wndl_code_value *sp_of(struct wndl_code_state *s)
+{
+    return &s->regs[machine_of(s)->sp];
+}
+
 static int32_t word_of(const struct wndl_code_state *s)
 {
     return machine_of(s)->word;
@@ -40,7 +45,7 @@ void wndl_code_state_enter(struct wndl_code_state *s, enum wndl_insn_mode mode)
             s->regs[reg].from = WNDL_CODE_ENTRY + reg;
     }
     const struct wndl_code_value sp = {WNDL_CODE_CFA, -word_of(s)};
-    s->regs[WNDL_INSN_RSP] = sp;
+    *sp_of(s) = sp;
     s->slots = 1;
     s->slot[0] =
         (struct wndl_code_slot){sp, {WNDL_CODE_ENTRY + WNDL_CODE_RA, 0}};
@@ -54,21 +59,46 @@ void wndl_code_state_start(struct wndl_code_state *s, enum wndl_insn_mode mode)
     s->is_start = 1;
 }
 
-struct wndl_bytes wndl_code_state_bytes(const struct wndl_code_state *s)
+/* ---- packed */
+
+enum { REGS_AT = offsetof(struct wndl_code_state, regs) };
+
+static size_t regs_size(const struct wndl_code_state *s)
 {
-    return (struct wndl_bytes){(const uint8_t *)s,
-        offsetof(struct wndl_code_state, slot) + s->slots * sizeof *s->slot};
+    return machine_of(s)->regs * sizeof *s->regs;
+}
+
+struct wndl_bytes wndl_code_state_pack(const struct wndl_code_state *s,
+    uint8_t room[sizeof(struct wndl_code_state)])
+{
+    const size_t regs = REGS_AT + regs_size(s);
+    const size_t slots = s->slots * sizeof *s->slot;
+    memcpy(room, s, regs);
+    memcpy(room + regs, s->slot, slots);
+    return (struct wndl_bytes){room, regs + slots};
 }
 
 void wndl_code_state_load(struct wndl_code_state *s, struct wndl_bytes bytes)
 {
     memset(s, 0, sizeof *s);
-    memcpy(s, bytes.data, bytes.size);
+    memcpy(s, bytes.data, REGS_AT);
+    const size_t regs = regs_size(s);
+    memcpy(s->regs, bytes.data + REGS_AT, regs);
+    memcpy(s->slot, bytes.data + REGS_AT + regs, s->slots * sizeof *s->slot);
+}
+
+struct wndl_code_value wndl_code_packed_sp(struct wndl_bytes bytes)
+{
+    const unsigned sp =
+        wndl_code_machine_of((enum wndl_insn_mode)bytes.data[0])->sp;
+    struct wndl_code_value value;
+    memcpy(&value, bytes.data + REGS_AT + sp * sizeof value, sizeof value);
+    return value;
 }
 
 bool wndl_code_state_may_return(const struct wndl_code_state *s)
 {
-    const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
+    const struct wndl_code_value sp = s->regs[machine_of(s)->sp];
     return sp.from == WNDL_CODE_CFA && sp.offset == -word_of(s);
 }
 
@@ -144,7 +174,7 @@ static struct wndl_code_value new_anchor(
     struct wndl_code_state *s, uint32_t offset)
 {
     const uint32_t from = WNDL_CODE_ANCHOR + offset;
-    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+    for (unsigned i = 0; i < machine_of(s)->regs; i++) {
         if (s->regs[i].from == from)
             s->regs[i] = unknown;
     }
@@ -158,7 +188,7 @@ static struct wndl_code_value new_anchor(
 static void push(
     struct wndl_code_state *s, struct wndl_code_value value, int64_t size)
 {
-    struct wndl_code_value *sp = &s->regs[WNDL_INSN_RSP];
+    struct wndl_code_value *sp = sp_of(s);
     *sp = add(*sp, -size);
     if (size == word_of(s))
         store(s, *sp, value);
@@ -168,7 +198,7 @@ static void push(
 
 static void pop(struct wndl_code_state *s, const struct wndl_insn *insn)
 {
-    struct wndl_code_value *sp = &s->regs[WNDL_INSN_RSP];
+    struct wndl_code_value *sp = sp_of(s);
     const struct wndl_code_value value =
         insn->value == word_of(s) ? load(s, *sp) : unknown;
     *sp = add(*sp, insn->value);
@@ -181,11 +211,11 @@ static void pop(struct wndl_code_state *s, const struct wndl_insn *insn)
 /* After a call, nothing is left below SP. */
 static void call(struct wndl_code_state *s, const struct wndl_insn *insn)
 {
-    const uint32_t kept = (uint32_t)machine_of(s)->keeps | insn->keeps;
+    const uint32_t kept = machine_of(s)->keeps | insn->keeps;
     if (insn->frees != 0)
-        s->regs[WNDL_INSN_RSP] = add(s->regs[WNDL_INSN_RSP], insn->frees);
-    const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
-    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+        *sp_of(s) = add(*sp_of(s), insn->frees);
+    const struct wndl_code_value sp = s->regs[machine_of(s)->sp];
+    for (unsigned i = 0; i < machine_of(s)->regs; i++) {
         if ((kept >> i & 1) == 0)
             s->regs[i] = unknown;
     }
@@ -241,7 +271,7 @@ static bool spoil_all(struct wndl_code_state *s, const struct wndl_insn *insn)
     bool changes = false;
     if (insn->stores != 0 && is_place(at))
         spoil(s, at, insn->stores);
-    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+    for (unsigned i = 0; i < machine_of(s)->regs; i++) {
         if ((insn->writes >> i & 1) != 0)
             changes |= set(s, i, unknown);
     }
@@ -297,8 +327,8 @@ static void anchor(
     struct wndl_code_state *s, const struct wndl_insn *insn, uint32_t offset)
 {
     const uint32_t joined = s->joined;
-    struct wndl_code_value *sp = &s->regs[WNDL_INSN_RSP];
-    if (insn->op == WNDL_INSN_ALIGN && insn->reg != WNDL_INSN_RSP)
+    struct wndl_code_value *sp = sp_of(s);
+    if (insn->op == WNDL_INSN_ALIGN && insn->reg != machine_of(s)->sp)
         s->regs[insn->reg] = new_anchor(s, offset);
     else if (sp->from == WNDL_CODE_UNKNOWN)
         *sp = new_anchor(s, offset);
@@ -307,8 +337,8 @@ static void anchor(
 
 static bool keeps_fp(const struct wndl_code_state *s)
 {
-    const struct wndl_code_value fp = {WNDL_CODE_ENTRY + WNDL_INSN_RBP, 0};
-    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+    const struct wndl_code_value fp = {WNDL_CODE_ENTRY + machine_of(s)->fp, 0};
+    for (unsigned i = 0; i < machine_of(s)->regs; i++) {
         if (wndl_code_same(s->regs[i], fp))
             return true;
     }
@@ -328,7 +358,7 @@ static bool note_thread(struct wndl_code_state *s, const struct wndl_insn *insn)
 {
     const bool before = s->is_start, past = s->past_syscall;
     s->past_syscall |= insn->is_syscall;
-    if (insn->zeroes == WNDL_INSN_RBP && past && !keeps_fp(s))
+    if (insn->zeroes == machine_of(s)->fp && past && !keeps_fp(s))
         s->is_start = 1;
     return s->is_start != before || s->past_syscall != past;
 }
@@ -347,7 +377,7 @@ bool wndl_code_state_step(
 bool wndl_code_state_equal_sp(struct wndl_code_state *s, unsigned reg)
 {
     if (s->regs[reg].from != WNDL_CODE_CFA ||
-        !set(s, WNDL_INSN_RSP, s->regs[reg]))
+        !set(s, machine_of(s)->sp, s->regs[reg]))
         return false;
     s->joined = 0;
     return true;
@@ -358,8 +388,9 @@ bool wndl_code_state_equal_sp(struct wndl_code_state *s, unsigned reg)
 bool wndl_code_state_share_base(
     const struct wndl_code_state *a, const struct wndl_code_state *b)
 {
-    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
-        if (i != WNDL_INSN_RSP && a->regs[i].from == WNDL_CODE_CFA &&
+    const struct wndl_code_machine *machine = machine_of(a);
+    for (unsigned i = 0; i < machine->regs; i++) {
+        if (i != machine->sp && a->regs[i].from == WNDL_CODE_CFA &&
             wndl_code_same(a->regs[i], b->regs[i]))
             return true;
     }
@@ -375,8 +406,8 @@ static bool keeps_slot(
 void wndl_code_state_join(
     struct wndl_code_state *s, const struct wndl_code_state *other)
 {
-    const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
-    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+    const struct wndl_code_value sp = s->regs[machine_of(s)->sp];
+    for (unsigned i = 0; i < machine_of(s)->regs; i++) {
         if (!wndl_code_same(s->regs[i], other->regs[i]))
             s->regs[i] = unknown;
     }
@@ -387,6 +418,6 @@ void wndl_code_state_join(
     s->is_start &= other->is_start;
     s->past_syscall &= other->past_syscall;
     s->joined |= other->joined;
-    if (!wndl_code_same(sp, s->regs[WNDL_INSN_RSP]))
+    if (!wndl_code_same(sp, *sp_of(s)))
         s->joined = 1;
 }

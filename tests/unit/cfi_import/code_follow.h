@@ -111,8 +111,8 @@ static inline void expect(
         size_t size = 0;
         const bool has = wndl_code_state_row(&state, &row, room);
         const struct wndl_cfi_rule *const rules[] = {&row.cfa,
-            &row.regs[machine->dwarf[WNDL_INSN_RBP]],
-            &row.regs[machine->dwarf[WNDL_INSN_RBX]]};
+            &row.regs[machine->dwarf[machine->fp]],
+            &row.regs[machine->dwarf[machine->kept[0]]]};
         (void)snprintf(text, sizeof text, "no rule");
         for (size_t i = 0; i < 3 && has; i++) {
             size +=
