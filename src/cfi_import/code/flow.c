@@ -281,14 +281,18 @@ static bool pass(struct wndl_code_flow *f, const struct wndl_insn *insn,
     }
 }
 
-/* A call of the next instruction pushes its address. */
+/* A call of the next instruction only leaves its address. */
 static void make_push(
     const struct wndl_code_flow *f, struct wndl_insn *insn, uint64_t next)
 {
+    const struct wndl_code_machine *machine =
+        wndl_code_machine_of(f->text->mode);
     if (insn->op != WNDL_INSN_CALL || insn->target != next)
         return;
-    insn->op = WNDL_INSN_PUSH;
-    insn->value = wndl_code_machine_of(f->text->mode)->word;
+    insn->op =
+        machine->link == WNDL_INSN_NO_REG ? WNDL_INSN_PUSH : WNDL_INSN_OTHER;
+    insn->value = machine->word;
+    insn->writes = machine->link == WNDL_INSN_NO_REG ? 0 : 1u << machine->link;
 }
 
 /* The register that an instruction compares with SP, or none. */
@@ -318,7 +322,8 @@ static bool leaves_loop(
 static void know_callee(struct wndl_code_flow *f,
     const struct wndl_code_state *state, struct wndl_insn *insn)
 {
-    if (wndl_code_state_sp(state).from != WNDL_CODE_CFA)
+    if (wndl_code_state_sp(state).from != WNDL_CODE_CFA ||
+        wndl_code_state_in_register(state))
         insn->keeps = wndl_code_callee_keeps(f, insn->target);
     if (f->text->mode == WNDL_INSN_32)
         insn->frees = wndl_code_callee_frees(f, insn->target);

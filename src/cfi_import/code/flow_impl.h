@@ -53,8 +53,8 @@ static inline bool is_ours(const struct wndl_code_flow *f, uint64_t svma)
 
 /*
  * The registers that the function at `svma` does not write, a bit each, as far
- * as that is known: it calls nothing, and all of its code is from there to a
- * return. Counts as work.
+ * as that is known: it calls nothing (AArch64: only such functions), and all of
+ * its code is from there to a return. Counts as work.
  */
 uint32_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cfi_import/code/insn.h"
 
+#include "cfi_import/code/a64.h"
+
 #include <Zydis/Zydis.h>
 
 enum { BYTE_BITS = 8 };
@@ -428,10 +430,11 @@ static void read_way(const struct decoded *d, struct wndl_insn *insn)
             .op = WNDL_INSN_NOP,
             .reg = WNDL_INSN_NO_REG,
             .from = WNDL_INSN_NO_REG,
+            .second = WNDL_INSN_NO_REG,
             .zeroes = WNDL_INSN_NO_REG};
 }
 
-bool wndl_insn_decode(enum wndl_insn_mode mode, struct wndl_bytes code,
+static bool decode_x86(enum wndl_insn_mode mode, struct wndl_bytes code,
     uint64_t svma, struct wndl_insn *insn)
 {
     const ZydisDecoder *decoder = &decoders[mode];
@@ -445,6 +448,7 @@ bool wndl_insn_decode(enum wndl_insn_mode mode, struct wndl_bytes code,
     *insn = (struct wndl_insn){.size = d.i.length,
         .reg = WNDL_INSN_NO_REG,
         .from = WNDL_INSN_NO_REG,
+        .second = WNDL_INSN_NO_REG,
         .is_syscall = is_syscall(&d),
         .zeroes = zeroed(&d),
         .mem = {.base = WNDL_INSN_NO_REG, .index = WNDL_INSN_NO_REG}};
@@ -453,6 +457,13 @@ bool wndl_insn_decode(enum wndl_insn_mode mode, struct wndl_bytes code,
         read_way(&d, insn);
     insn->is_padding = is_padding(&d.i, code.data);
     return true;
+}
+
+bool wndl_insn_decode(enum wndl_insn_mode mode, struct wndl_bytes code,
+    uint64_t svma, struct wndl_insn *insn)
+{
+    return mode == WNDL_INSN_A64 ? wndl_insn_a64_decode(code, svma, insn)
+                                 : decode_x86(mode, code, svma, insn);
 }
 
 /* ---- at a glance */
@@ -501,7 +512,7 @@ static uint8_t way_of(const ZydisDecodedInstruction *i)
                                                           : WNDL_INSN_OTHER;
 }
 
-bool wndl_insn_glance(enum wndl_insn_mode mode, struct wndl_bytes code,
+static bool glance_x86(enum wndl_insn_mode mode, struct wndl_bytes code,
     uint64_t svma, struct wndl_insn_glance *glance)
 {
     ZydisDecodedInstruction i;
@@ -525,6 +536,13 @@ bool wndl_insn_glance(enum wndl_insn_mode mode, struct wndl_bytes code,
     return true;
 }
 
+bool wndl_insn_glance(enum wndl_insn_mode mode, struct wndl_bytes code,
+    uint64_t svma, struct wndl_insn_glance *glance)
+{
+    return mode == WNDL_INSN_A64 ? wndl_insn_a64_glance(code, svma, glance)
+                                 : glance_x86(mode, code, svma, glance);
+}
+
 unsigned wndl_insn_padding(enum wndl_insn_mode mode, struct wndl_bytes code)
 {
     enum { ZERO = 0x00, TRAP = 0xcc, HALT = 0xf4 };
@@ -532,6 +550,8 @@ unsigned wndl_insn_padding(enum wndl_insn_mode mode, struct wndl_bytes code)
     ZydisDecoderContext context;
     if (code.size == 0)
         return 0;
+    if (mode == WNDL_INSN_A64)
+        return wndl_insn_a64_padding(code);
     const uint8_t first = code.data[0];
     if (first == ZERO || first == TRAP || first == HALT)
         return 1;

@@ -193,10 +193,11 @@ static bool rule_by_register(
 static struct wndl_cfi_rule rule_of(
     const struct wndl_code_state *s, unsigned reg, struct writer *w)
 {
+    const unsigned home = reg == WNDL_CODE_RA ? machine_of(s)->link : reg;
     struct wndl_cfi_rule rule = {0};
     if (rule_by_slot(s, reg, true, w, &rule))
         return rule;
-    if (reg < WNDL_INSN_REGS && s->regs[reg].from == WNDL_CODE_ENTRY + reg)
+    if (home != WNDL_INSN_NO_REG && s->regs[home].from == WNDL_CODE_ENTRY + reg)
         return rule;
     if (!rule_by_register(s, reg, &rule) &&
         !rule_by_slot(s, reg, false, w, &rule))
@@ -220,7 +221,8 @@ bool wndl_code_state_row(const struct wndl_code_state *s,
 {
     const struct wndl_code_machine *machine = machine_of(s);
     struct writer w = {room, room + WNDL_CODE_ROOM};
-    *row = (struct wndl_cfi_row){.ra_reg = machine->dwarf_ra};
+    *row = (struct wndl_cfi_row){
+        .ra_reg = machine->dwarf_ra, .ra_signed = s->is_signed != 0};
     if (s->is_start)
         return end_stack(machine, row);
     if (!cfa_by_register(s, &row->cfa) && !cfa_by_slot(s, &w, &row->cfa))

@@ -17,14 +17,15 @@ enum {
 };
 
 /*
- * What a value counts from. Unknown; the CFA; a register's value at the entry,
- * of those that the caller keeps; or an anchor, a place whose distance from the
+ * What a value counts from. Unknown; the CFA; 0, a number; a register's value at
+ * the entry, of those that the caller keeps; or an anchor, a place whose distance from the
  * CFA is not known, such as SP after it was aligned.
  */
 enum {
     WNDL_CODE_UNKNOWN = 0,
     WNDL_CODE_CFA = 1,
-    WNDL_CODE_ENTRY = 2,   /* + number of the register, or WNDL_CODE_RA */
+    WNDL_CODE_NUMBER = 2,
+    WNDL_CODE_ENTRY = 3,   /* + number of the register, or WNDL_CODE_RA */
     WNDL_CODE_ANCHOR = 64, /* + offset of the instruction that made it */
 };
 
@@ -42,9 +43,10 @@ struct wndl_code_slot {
  * known values; those after `slots` are zero.
  */
 struct wndl_code_state {
-    uint8_t mode;     /* enum wndl_insn_mode */
-    uint8_t joined;   /* whether SP is unknown because two ways disagree */
-    uint8_t is_start; /* whether a process or thread starts here: no caller */
+    uint8_t mode;      /* enum wndl_insn_mode */
+    uint8_t joined;    /* whether SP is unknown because two ways disagree */
+    uint8_t is_start;  /* whether a process or thread starts here: no caller */
+    uint8_t is_signed; /* whether the return address is (AArch64) */
     uint8_t past_syscall; /* whether the kernel was called before */
     uint32_t slots;
     struct wndl_code_value regs[WNDL_INSN_REGS];
@@ -95,11 +97,16 @@ void wndl_code_state_join(
  */
 bool wndl_code_state_equal_sp(struct wndl_code_state *state, unsigned reg);
 
+/* Whether the return address is only in a register, which a callee may not
+ * keep (AArch64). */
+bool wndl_code_state_in_register(const struct wndl_code_state *state);
+
 /* Whether a register other than SP leads to the CFA in both. */
 bool wndl_code_state_share_base(
     const struct wndl_code_state *a, const struct wndl_code_state *b);
 
-/* Whether SP is where a return finds its address. */
+/* Whether SP is where a return finds its address; AArch64: whether it is where
+ * it was at the entry, and a register has the return address. */
 bool wndl_code_state_may_return(const struct wndl_code_state *state);
 
 /*
