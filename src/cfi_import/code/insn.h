@@ -3,7 +3,7 @@
  * insn: one instruction of x86-64, i386 or AArch64, as far as it matters to the
  * stack: what it does to SP, which registers it copies, saves and loads, and
  * where it leads. Registers of i386 have the names of x86-64, and a word is the
- * mode's. The decoder behind it is Zydis, which only insn.c knows, or a64.h.
+ * mode's. Zydis decodes, which only insn.c knows, or a64.h.
  */
 #ifndef WNDL_CFI_IMPORT_CODE_INSN_H
 #define WNDL_CFI_IMPORT_CODE_INSN_H
@@ -78,7 +78,7 @@ struct wndl_insn_mem {
     int64_t offset;
 };
 
-/* What becomes of the return address in its register (A64). */
+/* The changes of the return address in its register (A64). */
 enum { WNDL_INSN_SIGNS = 1, WNDL_INSN_UNSIGNS = 2 };
 
 struct wndl_insn {

@@ -291,7 +291,7 @@ static uint32_t entries_before_code(
 }
 
 /*
- * A table of which the entries are subtracted is behind its function, as dav1d's
+ * A table of which the entries are subtracted is after its function, as dav1d's
  * are, and only leads to that: from the last known start on.
  */
 static void bound_targets(const struct wndl_code_flow *f, uint64_t jump,

@@ -195,7 +195,7 @@ static struct wndl_code_value load(
 
 /* ---- instructions */
 
-/* Of the index; false if it is not known. */
+/* The index; false if it is not known. */
 static bool number_of(const struct wndl_code_state *s,
     const struct wndl_insn_mem *mem, int64_t *number)
 {

@@ -59,7 +59,7 @@ static inline bool wndl_code_same(
     return a.from == b.from && a.offset == b.offset;
 }
 
-/* What is known of SP. */
+/* The value of SP. */
 static inline struct wndl_code_value wndl_code_state_sp(
     const struct wndl_code_state *state)
 {
