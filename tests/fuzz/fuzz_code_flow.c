@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_code_flow: any bytes as code of x86-64 or i386, of which rules are made.
- * Byte 0 is the number of entries, and i386 if its highest bit is set; as many
- * 16-bit offsets of entries follow, those with the highest bit are only named;
+ * fuzz_code_flow: any bytes as code of x86-64, i386 or AArch64, of which rules are
+ * made. Byte 0 is the number of entries; it is i386 if bit 7 is set, else
+ * AArch64 if bit 6 is; as many 16-bit offsets of entries follow, those with the highest bit are only named;
  * then the code, which is also the memory of its tables.
  */
 #include "cfi_import/code/flow.h"
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { CODE = 0x1000, NAMED = 0x8000, I386 = 0x80 };
+enum { CODE = 0x1000, NAMED = 0x8000, I386 = 0x80, A64 = 0x40 };
 
 static void require(bool holds)
 {
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct wndl_cursor c =
         wndl_cursor_at((struct wndl_bytes){data, size}, 0, false);
     const unsigned first = wndl_cursor_u8(&c);
-    const unsigned entries = first & (I386 - 1);
+    const unsigned entries = first & (A64 - 1);
     struct wndl_cursor list = wndl_cursor_sub(&c, 2 * (uint64_t)entries);
     struct wndl_arena arena;
     struct wndl_code_flow flow;
@@ -53,6 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         text.mode = WNDL_INSN_32;
         text.got = CODE + wndl_cursor_left(&c) / 2;
         text.is_fixed = true;
+    } else if ((first & A64) != 0) {
+        text.mode = WNDL_INSN_A64;
     }
     wndl_arena_init(&arena, wndl_mem_libc());
     require(wndl_code_flow_init(&flow, &text, &arena));

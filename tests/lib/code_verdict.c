@@ -87,11 +87,12 @@ static enum wndl_code_verdict judge_register(const struct wndl_code_state *s,
         &row->regs[reg == WNDL_CODE_RA ? machine->dwarf_ra
                                        : machine->dwarf[reg]];
     const struct wndl_code_value wanted = {WNDL_CODE_ENTRY + reg, 0};
+    const unsigned home = reg == WNDL_CODE_RA ? machine->link : reg;
     struct wndl_code_value place = {WNDL_CODE_CFA, (int32_t)rule->offset};
     switch ((enum wndl_cfi_rule_kind)rule->kind) {
     case WNDL_RULE_UNSET:
     case WNDL_RULE_SAME:
-        return reg < WNDL_INSN_REGS && wndl_code_same(s->regs[reg], wanted)
+        return home != WNDL_INSN_NO_REG && wndl_code_same(s->regs[home], wanted)
                    ? WNDL_CODE_EQUAL
                    : WNDL_CODE_UNSAID;
     case WNDL_RULE_OFFSET:
@@ -111,7 +112,8 @@ enum wndl_code_verdict wndl_code_judge(
     enum wndl_code_verdict worst = judge_cfa(s, &row->cfa);
     if (row->regs[machine_of(s)->dwarf_ra].kind == WNDL_RULE_UNDEFINED)
         return WNDL_CODE_EQUAL;
-    const uint8_t compared[] = {WNDL_CODE_RA, WNDL_INSN_RBP, WNDL_INSN_RBX};
+    const uint8_t compared[] = {
+        WNDL_CODE_RA, machine_of(s)->fp, machine_of(s)->kept[0]};
     for (size_t i = 0; i < sizeof compared; i++) {
         const enum wndl_code_verdict v = judge_register(s, row, compared[i]);
         worst = v > worst ? v : worst;

@@ -50,7 +50,7 @@ static void judge(
     if (t->lists && v != WNDL_CODE_EQUAL)
         printf("%s %#" PRIx64 " in %#" PRIx64 "%s sp %u%+d\n", names[v], svma,
             t->function, state.joined != 0 ? " joined" : "",
-            state.regs[WNDL_INSN_RSP].from, state.regs[WNDL_INSN_RSP].offset);
+            wndl_code_state_sp(&state).from, wndl_code_state_sp(&state).offset);
 }
 
 static bool compare_row(void *context, const struct wndl_cfi_row *row)

@@ -44,7 +44,10 @@ static bool take_section(
 
 enum wndl_insn_mode wndl_code_mode_of(const struct wndl_object *object)
 {
-    return wndl_object_machine(object) == EM_386 ? WNDL_INSN_32 : WNDL_INSN_64;
+    const uint16_t machine = wndl_object_machine(object);
+    return machine == EM_386       ? WNDL_INSN_32
+           : machine == EM_AARCH64 ? WNDL_INSN_A64
+                                   : WNDL_INSN_64;
 }
 
 /* ---- extents */

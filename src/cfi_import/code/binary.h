@@ -22,11 +22,11 @@ struct wndl_code_binary {
     struct wndl_map ends; /* svma -> 1: returns, 2: does not */
 };
 
-/* The mode of the code of an x86-64 or i386 object. */
+/* The mode of the code of an x86-64, i386 or AArch64 object. */
 enum wndl_insn_mode wndl_code_mode_of(const struct wndl_object *object);
 
 /*
- * Reads the sections of an x86-64 or i386 binary that is not a symbol file, and
+ * Reads the sections of an x86-64, i386 or AArch64 binary that is not a symbol file, and
  * the extents in `frame`, which may be empty. Memory is the arena's. NOMEM.
  */
 enum wndl_status wndl_code_binary_open(struct wndl_code_binary *binary,

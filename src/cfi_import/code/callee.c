@@ -7,13 +7,16 @@
 #include "cfi_import/code/flow_impl.h"
 #include "cfi_import/code/insn.h"
 
-enum { MOST_INSNS = 512, ALL = 0xffff };
+enum { MOST_INSNS = 512, MOST_DEPTH = 2 };
 
 /* Code from the function's start on, as far as it is read. */
 struct sweep {
+    struct wndl_code_flow *flow;
     uint64_t start, at;
+    unsigned depth; /* of calls that are read, too */
+    uint32_t links; /* AArch64: the registers with the return address */
     uint64_t least; /* branches lead up to there */
-    uint16_t writes;
+    uint32_t writes;
 };
 
 static bool has_result(const struct wndl_insn *insn)
@@ -34,13 +37,25 @@ static bool has_result(const struct wndl_insn *insn)
     }
 }
 
+static void note_links(struct sweep *s, const struct wndl_insn *insn)
+{
+    const bool copies =
+        insn->op == WNDL_INSN_MOVE && (s->links >> insn->from & 1) != 0;
+    s->links &= ~insn->writes;
+    if (copies)
+        s->links |= 1u << insn->reg;
+}
+
 static void note_writes(struct sweep *s, const struct wndl_insn *insn)
 {
     s->writes |= insn->writes;
+    if (insn->moves != 0)
+        s->writes |= 1u << insn->mem.base;
+    note_links(s, insn);
     if (has_result(insn))
-        s->writes |= (uint16_t)(1u << insn->reg);
+        s->writes |= 1u << insn->reg;
     if (insn->op == WNDL_INSN_EXCHANGE && insn->from < WNDL_INSN_REGS)
-        s->writes |= (uint16_t)(1u << insn->from);
+        s->writes |= 1u << insn->from;
 }
 
 /* Whether it leads to code that is read anyway. */
@@ -55,6 +70,21 @@ static bool stays_inside(struct sweep *s, const struct wndl_insn *insn)
 
 enum verdict { GOES_ON, ENDS, IS_UNKNOWN };
 
+static uint32_t keeps_of(
+    struct wndl_code_flow *f, uint64_t svma, unsigned depth);
+
+/* AArch64: functions may keep the return address in a register of their own. */
+static enum verdict pass_call(struct sweep *s, const struct wndl_insn *insn)
+{
+    const uint8_t link = wndl_code_machine_of(s->flow->text->mode)->link;
+    const uint32_t keeps = link == WNDL_INSN_NO_REG || s->depth == MOST_DEPTH
+                               ? 0
+                               : keeps_of(s->flow, insn->target, s->depth + 1);
+    s->writes |= ~keeps;
+    s->links &= keeps;
+    return keeps == 0 ? IS_UNKNOWN : GOES_ON;
+}
+
 static enum verdict pass(struct sweep *s, const struct wndl_insn *insn)
 {
     switch ((enum wndl_insn_op)insn->op) {
@@ -64,8 +94,12 @@ static enum verdict pass(struct sweep *s, const struct wndl_insn *insn)
     case WNDL_INSN_RETURN:
         return s->at >= s->least ? ENDS : GOES_ON;
     case WNDL_INSN_CALL:
-    case WNDL_INSN_CALL_OTHER:
+        return pass_call(s, insn);
     case WNDL_INSN_JUMP_OTHER:
+        if (insn->from < WNDL_INSN_REGS && (s->links >> insn->from & 1) != 0)
+            return s->at >= s->least ? ENDS : GOES_ON;
+        return IS_UNKNOWN;
+    case WNDL_INSN_CALL_OTHER:
     case WNDL_INSN_ENTER:
     case WNDL_INSN_LEAVE:
     case WNDL_INSN_STOP:
@@ -76,11 +110,20 @@ static enum verdict pass(struct sweep *s, const struct wndl_insn *insn)
     }
 }
 
-uint16_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma)
+static uint32_t keeps_of(
+    struct wndl_code_flow *f, uint64_t svma, unsigned depth)
 {
-    struct sweep s = {.start = svma, .at = svma};
+    const uint8_t link = wndl_code_machine_of(f->text->mode)->link;
+    const uint32_t links = link == WNDL_INSN_NO_REG ? 0 : 1u << link;
+    struct sweep s = {.flow = f,
+        .start = svma,
+        .at = svma,
+        .depth = depth,
+        .links = links,
+        .writes = links};
     struct wndl_insn insn;
-    for (unsigned i = 0; i < MOST_INSNS && has_offset(f, s.at); i++) {
+    for (unsigned i = 0;
+         i < MOST_INSNS && has_offset(f, s.at) && f->work < f->most_work; i++) {
         f->work++;
         if (!wndl_insn_decode(
                 f->text->mode, code_at(f, offset_of(f, s.at)), s.at, &insn))
@@ -88,9 +131,14 @@ uint16_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma)
         s.at += insn.size;
         const enum verdict verdict = pass(&s, &insn);
         if (verdict != GOES_ON)
-            return verdict == ENDS ? (uint16_t)(ALL & ~s.writes) : 0;
+            return verdict == ENDS ? ~s.writes : 0;
     }
     return 0;
+}
+
+uint32_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma)
+{
+    return keeps_of(f, svma, 0);
 }
 
 /* ---- what it frees */

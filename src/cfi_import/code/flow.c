@@ -86,12 +86,13 @@ static void note(struct wndl_code_flow *f, struct wndl_vec *list, uint32_t at)
 static uint32_t id_of(
     struct wndl_code_flow *f, const struct wndl_code_state *state)
 {
+    uint8_t room[sizeof *state];
     uint32_t id = 0;
     if (wndl_intern_count(&f->states) >= MOST_STATES) {
         f->full = true;
         return 0;
     }
-    if (!wndl_intern_add(&f->states, wndl_code_state_bytes(state), &id))
+    if (!wndl_intern_add(&f->states, wndl_code_state_pack(state, room), &id))
         f->failed = true;
     return f->failed ? 0 : id;
 }
@@ -104,9 +105,7 @@ static void get_state(
 
 static struct wndl_code_value sp_of(const struct wndl_code_flow *f, uint32_t id)
 {
-    const struct wndl_code_state *s =
-        (const void *)wndl_intern_get(&f->states, id).data;
-    return s->regs[WNDL_INSN_RSP];
+    return wndl_code_packed_sp(wndl_intern_get(&f->states, id));
 }
 
 /* Where one is not known, as after alloca, the other may be right, too. */
@@ -282,24 +281,30 @@ static bool pass(struct wndl_code_flow *f, const struct wndl_insn *insn,
     }
 }
 
-/* A call of the next instruction pushes its address. */
+/* A call of the next instruction only leaves its address. */
 static void make_push(
     const struct wndl_code_flow *f, struct wndl_insn *insn, uint64_t next)
 {
+    const struct wndl_code_machine *machine =
+        wndl_code_machine_of(f->text->mode);
     if (insn->op != WNDL_INSN_CALL || insn->target != next)
         return;
-    insn->op = WNDL_INSN_PUSH;
-    insn->value = wndl_code_machine_of(f->text->mode)->word;
+    insn->op =
+        machine->link == WNDL_INSN_NO_REG ? WNDL_INSN_PUSH : WNDL_INSN_OTHER;
+    insn->value = machine->word;
+    insn->writes = machine->link == WNDL_INSN_NO_REG ? 0 : 1u << machine->link;
 }
 
 /* The register that an instruction compares with SP, or none. */
-static uint8_t compared_with_sp(const struct wndl_insn *insn)
+static uint8_t compared_with_sp(
+    const struct wndl_code_flow *f, const struct wndl_insn *insn)
 {
+    const uint8_t sp = wndl_code_machine_of(f->text->mode)->sp;
     if (insn->op != WNDL_INSN_COMPARE_REG)
         return WNDL_INSN_NO_REG;
-    return insn->reg == WNDL_INSN_RSP    ? insn->from
-           : insn->from == WNDL_INSN_RSP ? insn->reg
-                                         : WNDL_INSN_NO_REG;
+    return insn->reg == sp    ? insn->from
+           : insn->from == sp ? insn->reg
+                              : WNDL_INSN_NO_REG;
 }
 
 /*
@@ -317,7 +322,8 @@ static bool leaves_loop(
 static void know_callee(struct wndl_code_flow *f,
     const struct wndl_code_state *state, struct wndl_insn *insn)
 {
-    if (state->regs[WNDL_INSN_RSP].from != WNDL_CODE_CFA)
+    if (wndl_code_state_sp(state).from != WNDL_CODE_CFA ||
+        wndl_code_state_in_register(state))
         insn->keeps = wndl_code_callee_keeps(f, insn->target);
     if (f->text->mode == WNDL_INSN_32)
         insn->frees = wndl_code_callee_frees(f, insn->target);
@@ -350,7 +356,7 @@ static void follow_way(struct wndl_code_flow *f, struct way way)
             return;
         if (leaves_loop(&state, &insn, compared))
             loaded = id = id_of(f, &state);
-        compared = compared_with_sp(&insn);
+        compared = compared_with_sp(f, &insn);
         at += insn.size;
     }
 }
@@ -399,7 +405,7 @@ static void judge_returns(struct wndl_code_flow *f)
         get_state(f, f->ids[all[i]], &state);
         const bool may = wndl_code_state_may_return(&state);
         f->ends += may;
-        f->odd += !may && state.regs[WNDL_INSN_RSP].from == WNDL_CODE_CFA;
+        f->odd += !may && wndl_code_state_sp(&state).from == WNDL_CODE_CFA;
     }
 }
 

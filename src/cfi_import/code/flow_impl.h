@@ -53,10 +53,10 @@ static inline bool is_ours(const struct wndl_code_flow *f, uint64_t svma)
 
 /*
  * The registers that the function at `svma` does not write, a bit each, as far
- * as that is known: it calls nothing, and all of its code is from there to a
- * return. Counts as work.
+ * as that is known: it calls nothing (AArch64: only such functions), and all of
+ * its code is from there to a return. Counts as work.
  */
-uint16_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma);
+uint32_t wndl_code_callee_keeps(struct wndl_code_flow *f, uint64_t svma);
 
 /*
  * The bytes that the function at `svma` frees as it returns, above its return

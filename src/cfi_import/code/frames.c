@@ -187,15 +187,18 @@ static void scan_gap(void *context, uint64_t start, uint64_t end)
 
 /* ---- entries */
 
-/* R_X86_64_RELATIVE: a word of data has the address `addend`. */
+/* R_X86_64_RELATIVE or R_AARCH64_RELATIVE: a word of data has the address `addend`. */
 static void enter_relocated_64(
     struct wndl_cursor *c, struct wndl_code_flow *flow)
 {
+    const uint32_t relative = flow->text->mode == WNDL_INSN_A64
+                                  ? R_AARCH64_RELATIVE
+                                  : R_X86_64_RELATIVE;
     while (wndl_cursor_left(c) >= sizeof(Elf64_Rela)) {
         wndl_cursor_skip(c, sizeof(Elf64_Addr));
         const uint64_t info = wndl_cursor_u64(c);
         const uint64_t addend = wndl_cursor_u64(c);
-        if (ELF64_R_TYPE(info) == R_X86_64_RELATIVE)
+        if (ELF64_R_TYPE(info) == relative)
             wndl_code_flow_enter(flow, addend, WNDL_CODE_NAMED);
     }
 }
@@ -217,7 +220,7 @@ static void enter_relocated_32(
 
 static void enter_relocated(struct making *m, struct wndl_code_flow *flow)
 {
-    const bool is_64 = m->mode == WNDL_INSN_64;
+    const bool is_64 = m->mode != WNDL_INSN_32;
     struct wndl_bytes bytes;
     if (wndl_object_section_bytes(m->object, is_64 ? ".rela.dyn" : ".rel.dyn",
             &bytes, NULL, NULL) != WNDL_OK)
@@ -320,7 +323,8 @@ static enum wndl_status add_rules(struct making *m)
 static bool is_for(const struct wndl_object *object)
 {
     const uint16_t machine = wndl_object_machine(object);
-    return (machine == EM_X86_64 || machine == EM_386) &&
+    return (machine == EM_X86_64 || machine == EM_386 ||
+               (machine == EM_AARCH64 && !wndl_object_is_big_endian(object))) &&
            wndl_object_is_image(object) && !wndl_object_is_pe(object) &&
            !wndl_object_has_section(object, "__text") &&
            !wndl_object_has_added(object, WNDL_STACK_RECORD_SECTION) &&

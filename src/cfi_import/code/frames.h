@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frames: call frame information from the code itself, for the code of x86-64
- * and i386 that has none. It becomes a section of the object, which
+ * frames: call frame information from the code itself, for the code of x86-64,
+ * i386 and AArch64 that has none. It becomes a section of the object, which
  * elf/frames.h reads after .eh_frame and .debug_frame.
  */
 #ifndef WNDL_CFI_IMPORT_CODE_FRAMES_H
@@ -21,7 +21,7 @@ struct wndl_code_rules {
 
 /*
  * Adds the rules of all code that has none to an ELF program or library of
- * x86-64 or i386; nothing to others, or where nothing is found. Time is linear
+ * x86-64, i386 or AArch64 (little-endian); nothing to others, or where nothing is found. Time is linear
  * in the size of the code, memory about seven times that. NOMEM.
  */
 enum wndl_status wndl_code_rules_add(struct wndl_object *object,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cfi_import/code/insn.h"
 
+#include "cfi_import/code/a64.h"
+
 #include <Zydis/Zydis.h>
 
 enum { BYTE_BITS = 8 };
@@ -100,7 +102,7 @@ static void read_effects(const struct decoded *d, struct wndl_insn *insn)
         if (op->type == ZYDIS_OPERAND_TYPE_REGISTER && writes) {
             const uint8_t reg = number_of(op->reg.value);
             if (reg != WNDL_INSN_NO_REG)
-                insn->writes |= (uint16_t)(1u << reg);
+                insn->writes |= 1u << reg;
         }
         if (op->type != ZYDIS_OPERAND_TYPE_MEMORY ||
             (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && !writes))
@@ -118,7 +120,7 @@ static void take_two(
 {
     insn->op = (uint8_t)op;
     insn->reg = number_of(to->reg.value);
-    insn->writes = (uint16_t)(1u << insn->reg);
+    insn->writes = 1u << insn->reg;
 }
 
 static void read_move(const struct decoded *d, struct wndl_insn *insn)
@@ -183,7 +185,7 @@ static void read_pop(const struct decoded *d, struct wndl_insn *insn)
     insn->value = d->i.operand_width / BYTE_BITS;
     if (is_register(&d->ops[0], d->word))
         insn->reg = number_of(d->ops[0].reg.value);
-    insn->writes &= (uint16_t) ~(1u << WNDL_INSN_RSP);
+    insn->writes &= ~(1u << WNDL_INSN_RSP);
     if (insn->reg == WNDL_INSN_RSP)
         insn->writes |= 1u << WNDL_INSN_RSP;
 }
@@ -428,10 +430,11 @@ static void read_way(const struct decoded *d, struct wndl_insn *insn)
             .op = WNDL_INSN_NOP,
             .reg = WNDL_INSN_NO_REG,
             .from = WNDL_INSN_NO_REG,
+            .second = WNDL_INSN_NO_REG,
             .zeroes = WNDL_INSN_NO_REG};
 }
 
-bool wndl_insn_decode(enum wndl_insn_mode mode, struct wndl_bytes code,
+static bool decode_x86(enum wndl_insn_mode mode, struct wndl_bytes code,
     uint64_t svma, struct wndl_insn *insn)
 {
     const ZydisDecoder *decoder = &decoders[mode];
@@ -445,6 +448,7 @@ bool wndl_insn_decode(enum wndl_insn_mode mode, struct wndl_bytes code,
     *insn = (struct wndl_insn){.size = d.i.length,
         .reg = WNDL_INSN_NO_REG,
         .from = WNDL_INSN_NO_REG,
+        .second = WNDL_INSN_NO_REG,
         .is_syscall = is_syscall(&d),
         .zeroes = zeroed(&d),
         .mem = {.base = WNDL_INSN_NO_REG, .index = WNDL_INSN_NO_REG}};
@@ -453,6 +457,13 @@ bool wndl_insn_decode(enum wndl_insn_mode mode, struct wndl_bytes code,
         read_way(&d, insn);
     insn->is_padding = is_padding(&d.i, code.data);
     return true;
+}
+
+bool wndl_insn_decode(enum wndl_insn_mode mode, struct wndl_bytes code,
+    uint64_t svma, struct wndl_insn *insn)
+{
+    return mode == WNDL_INSN_A64 ? wndl_insn_a64_decode(code, svma, insn)
+                                 : decode_x86(mode, code, svma, insn);
 }
 
 /* ---- at a glance */
@@ -501,7 +512,7 @@ static uint8_t way_of(const ZydisDecodedInstruction *i)
                                                           : WNDL_INSN_OTHER;
 }
 
-bool wndl_insn_glance(enum wndl_insn_mode mode, struct wndl_bytes code,
+static bool glance_x86(enum wndl_insn_mode mode, struct wndl_bytes code,
     uint64_t svma, struct wndl_insn_glance *glance)
 {
     ZydisDecodedInstruction i;
@@ -525,6 +536,13 @@ bool wndl_insn_glance(enum wndl_insn_mode mode, struct wndl_bytes code,
     return true;
 }
 
+bool wndl_insn_glance(enum wndl_insn_mode mode, struct wndl_bytes code,
+    uint64_t svma, struct wndl_insn_glance *glance)
+{
+    return mode == WNDL_INSN_A64 ? wndl_insn_a64_glance(code, svma, glance)
+                                 : glance_x86(mode, code, svma, glance);
+}
+
 unsigned wndl_insn_padding(enum wndl_insn_mode mode, struct wndl_bytes code)
 {
     enum { ZERO = 0x00, TRAP = 0xcc, HALT = 0xf4 };
@@ -532,6 +550,8 @@ unsigned wndl_insn_padding(enum wndl_insn_mode mode, struct wndl_bytes code)
     ZydisDecoderContext context;
     if (code.size == 0)
         return 0;
+    if (mode == WNDL_INSN_A64)
+        return wndl_insn_a64_padding(code);
     const uint8_t first = code.data[0];
     if (first == ZERO || first == TRAP || first == HALT)
         return 1;

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cfi_import/code/jump_table.h"
 
-#include "base/search.h"
+#include "cfi_import/code/flow_impl.h"
 
-enum { BACK = 48, MOST_ENTRIES = 4096, BACK_BYTES = 512 };
+enum {
+    BACK = 48,
+    MOST_ENTRIES = 4096,
+    MOST_IN_CODE = 32,        /* entries of a table in the code, */
+    MOST_OF_FUNCTION = 16384, /* bytes of its function before the jump */
+    BACK_BYTES = 512,
+};
 
 /* The contents of a register. */
 enum kind {
@@ -18,6 +24,8 @@ struct value {
     uint8_t kind; /* enum kind */
     uint8_t width;
     uint8_t by; /* i386: the register with `base`, of an ENTRY */
+    uint8_t shift;
+    bool is_signed, subtracts;
     uint32_t count;
     uint64_t value, base;
 };
@@ -89,6 +97,7 @@ static struct value value_loaded_64(
     const uint8_t width = insn->op == WNDL_INSN_LOAD_SIGNED ? 4 : 8;
     struct value v = {.kind = width == 4 ? ENTRY : TARGET,
         .width = width,
+        .is_signed = true,
         .value = (uint64_t)m->offset};
     uint8_t base = m->base, index = m->index;
     if (m->in_segment || index == WNDL_INSN_NO_REG)
@@ -108,11 +117,60 @@ static struct value value_loaded_64(
     return v;
 }
 
+/* Entries of 8 bytes are addresses; how others count is said by the sum. */
+static struct value value_loaded_a64(
+    const struct reading *r, const struct wndl_insn *insn)
+{
+    enum { WORD_BITS = 64, BYTE_BITS = 8 };
+    const struct wndl_insn_mem *m = &insn->mem;
+    const uint8_t width = insn->width / BYTE_BITS;
+    if (m->base == WNDL_INSN_NO_REG || m->index == WNDL_INSN_NO_REG ||
+        r->regs[m->base].kind != ADDRESS || m->scale != width)
+        return (struct value){0};
+    return (struct value){.kind = insn->width == WORD_BITS ? TARGET : ENTRY,
+        .width = width,
+        .is_signed = insn->op == WNDL_INSN_LOAD_SIGNED,
+        .count = entries_of(r, m->index),
+        .value = r->regs[m->base].value};
+}
+
 static struct value value_loaded(
     const struct reading *r, const struct wndl_insn *insn)
 {
-    return r->text->mode == WNDL_INSN_64 ? value_loaded_64(r, insn)
-                                         : value_loaded_32(r, insn);
+    return r->text->mode == WNDL_INSN_A64  ? value_loaded_a64(r, insn)
+           : r->text->mode == WNDL_INSN_64 ? value_loaded_64(r, insn)
+                                           : value_loaded_32(r, insn);
+}
+
+/* The sum of an address with a constant, or with an entry. */
+static struct value value_summed(
+    const struct reading *r, const struct wndl_insn_mem *m)
+{
+    enum { SIGNED_BYTE = 4 }; /* and what follows it: DDI 0487, C1.2.5 */
+    if (m->fixed)
+        return (struct value){.kind = ADDRESS, .value = (uint64_t)m->offset};
+    if (r->text->mode != WNDL_INSN_A64 || m->base == WNDL_INSN_NO_REG)
+        return (struct value){0};
+    struct value v = r->regs[m->base];
+    if (m->index == WNDL_INSN_NO_REG) {
+        v.value += (uint64_t)m->offset;
+        return v.kind == ADDRESS ? v : (struct value){0};
+    }
+    const struct value *entry = &r->regs[m->index];
+    if (m->scale == 1 && v.kind == ENTRY && entry->kind == ADDRESS) {
+        v.base = entry->value;
+    } else if (v.kind == ADDRESS && entry->kind == ENTRY) {
+        const uint64_t base = v.value;
+        v = *entry;
+        v.base = base;
+        v.shift = (uint8_t)__builtin_ctz(m->scale);
+        v.is_signed |= m->extend >= SIGNED_BYTE;
+        v.subtracts = m->subtracts;
+    } else {
+        return (struct value){0};
+    }
+    v.kind = TARGET;
+    return v;
 }
 
 /* Whether the entry counts from the register `other`, which has `v`. */
@@ -147,7 +205,7 @@ static void bound_index(struct reading *r, const struct wndl_insn *insn)
         .kind = INDEX, .count = (uint32_t)r->with + (insn->above ? 1 : 0)};
 }
 
-static void forget(struct reading *r, uint16_t writes)
+static void forget(struct reading *r, uint32_t writes)
 {
     for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
         if ((writes >> i & 1) != 0)
@@ -170,14 +228,15 @@ static void read_insn(struct reading *r, const struct wndl_insn *insn)
         bound_index(r, insn);
         return;
     case WNDL_INSN_ADDRESS:
-        if (insn->mem.fixed)
-            v = (struct value){
-                .kind = ADDRESS, .value = (uint64_t)insn->mem.offset};
-        r->regs[insn->reg] = v;
+        r->regs[insn->reg] = value_summed(r, &insn->mem);
         return;
     case WNDL_INSN_LOAD:
     case WNDL_INSN_LOAD_SIGNED:
-        r->regs[insn->reg] = value_loaded(r, insn);
+    case WNDL_INSN_LOAD_PART:
+        v = value_loaded(r, insn);
+        forget(r, insn->writes);
+        if (insn->reg != WNDL_INSN_NO_REG)
+            r->regs[insn->reg] = v;
         return;
     case WNDL_INSN_ADD_REG:
         add_base(r, insn);
@@ -195,7 +254,7 @@ static void read_insn(struct reading *r, const struct wndl_insn *insn)
     if (copies)
         r->regs[insn->reg] = v;
     if (insn->op == WNDL_INSN_CALL || insn->op == WNDL_INSN_CALL_OTHER)
-        forget(r, UINT16_MAX);
+        forget(r, UINT32_MAX);
 }
 
 /* ---- the table */
@@ -211,6 +270,40 @@ static uint32_t entries_before_next(
     const uint64_t room =
         next < count ? (all[next] - v->value) / v->width : MOST_ENTRIES;
     return room < v->count ? (uint32_t)room : v->count;
+}
+
+/* The number of entries of a table in the code, up to what something leads to.
+ */
+static uint32_t entries_before_code(
+    const struct wndl_code_flow *f, const struct value *v)
+{
+    enum { LEADS = IS_TARGET | IS_NAMED | IS_CALLED | IS_START };
+    const uint64_t size = f->text->code.bytes.size;
+    const uint32_t start = offset_of(f, v->value);
+    uint32_t count = 0;
+    for (uint64_t at = start;
+         at + v->width <= size && count < v->count && count < MOST_IN_CODE;
+         at += v->width, count++) {
+        if (f->ids[at] != 0 || (at != start && (f->marks[at] & LEADS) != 0))
+            break;
+    }
+    return count;
+}
+
+/*
+ * A table of which the entries are subtracted is after its function, as dav1d's
+ * are, and only leads to that: from the last known start on.
+ */
+static void bound_targets(const struct wndl_code_flow *f, uint64_t jump,
+    uint64_t svma, struct wndl_jump_table *table)
+{
+    uint64_t start = jump;
+    while (start != 0 && jump - start < MOST_OF_FUNCTION &&
+           (f->marks[start] & (IS_NAMED | IS_CALLED | IS_START)) == 0)
+        start--;
+    table->low = f->text->code.svma + start;
+    if (svma > f->text->code.svma + jump)
+        table->high = svma;
 }
 
 bool wndl_jump_table_find(const struct wndl_code_flow *flow, uint64_t offset,
@@ -235,15 +328,47 @@ bool wndl_jump_table_find(const struct wndl_code_flow *flow, uint64_t offset,
         return false;
     v = insn.from != WNDL_INSN_NO_REG ? r.regs[insn.from]
                                       : value_loaded(&r, &insn);
-    if (v.kind != TARGET)
+    if (v.kind != TARGET || (v.subtracts && !has_offset(flow, v.value)))
         return false;
     *table = (struct wndl_jump_table){
         .bytes = wndl_code_text_bytes(flow->text, v.value),
         .base = v.base,
         .is_32 = flow->text->mode == WNDL_INSN_32,
-        .count = entries_before_next(flow, &v),
+        .shift = v.shift,
+        .is_signed = v.is_signed,
+        .subtracts = v.subtracts,
+        .count = v.subtracts ? entries_before_code(flow, &v)
+                             : entries_before_next(flow, &v),
+        .high = UINT64_MAX,
         .width = v.width};
+    if (v.subtracts)
+        bound_targets(flow, offset, v.value, table);
     return table->bytes.size != 0;
+}
+
+static uint64_t entry_at(
+    const struct wndl_jump_table *table, struct wndl_cursor *c)
+{
+    switch (table->width) {
+    case 1: {
+        const uint8_t entry = wndl_cursor_u8(c);
+        return table->is_signed ? (uint64_t)(int8_t)entry : entry;
+    }
+    case 2: {
+        const uint16_t entry = wndl_cursor_u16(c);
+        return table->is_signed ? (uint64_t)(int16_t)entry : entry;
+    }
+    default: {
+        const uint32_t entry = wndl_cursor_u32(c);
+        return table->is_signed ? (uint64_t)(int32_t)entry : entry;
+    }
+    }
+}
+
+static uint64_t target_of(const struct wndl_jump_table *table, uint64_t entry)
+{
+    const uint64_t by = entry << table->shift;
+    return table->subtracts ? table->base - by : table->base + by;
 }
 
 bool wndl_jump_table_entry(
@@ -253,11 +378,11 @@ bool wndl_jump_table_entry(
         wndl_cursor_at(table->bytes, (uint64_t)index * table->width, false);
     if (index >= table->count || index >= MOST_ENTRIES)
         return false;
-    if (table->is_32)
-        *svma = (uint32_t)(table->base + wndl_cursor_u32(&c));
-    else if (table->width == 8)
+    if (table->width == 8)
         *svma = wndl_cursor_u64(&c);
     else
-        *svma = table->base + (uint64_t)(int32_t)wndl_cursor_u32(&c);
-    return !c.failed;
+        *svma = target_of(table, entry_at(table, &c));
+    if (table->is_32)
+        *svma = (uint32_t)*svma;
+    return !c.failed && *svma >= table->low && *svma < table->high;
 }

@@ -10,10 +10,14 @@
 
 struct wndl_jump_table {
     struct wndl_bytes bytes; /* from the table's start on */
-    uint64_t base;           /* added to entries of 4 bytes */
+    uint64_t base;           /* added to entries of less than 8 bytes, */
+    uint8_t shift;           /* after they were shifted by so many bits */
+    bool is_signed;          /* those entries */
+    bool subtracts;          /* the entry from the base */
     bool is_32;              /* i386: the sum has 4 bytes, too */
+    uint64_t low, high;      /* the entries lead to [low, high) */
     uint32_t count;          /* of entries; UINT32_MAX: not known */
-    uint8_t width;           /* bytes of an entry: 4 or 8 */
+    uint8_t width;           /* bytes of an entry: 4 or 8; A64: 1 or 2, too */
 };
 
 /* The table of the jump at `offset`. False if it is not understood. */

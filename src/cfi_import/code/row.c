@@ -7,10 +7,6 @@
 
 enum { OP_DEREF = 0x06, OP_CONSTS = 0x11, OP_PLUS = 0x22, OP_BREG0 = 0x70 };
 
-/* Registers by how long they keep what they have. */
-static const uint8_t lasting[WNDL_INSN_REGS] = {
-    5, 4, 3, 12, 13, 14, 15, 10, 0, 1, 2, 6, 7, 8, 9, 11};
-
 static const struct wndl_code_machine *machine_of(
     const struct wndl_code_state *s)
 {
@@ -77,8 +73,8 @@ static void add_word(struct writer *w, struct wndl_cfi_rule *rule, int64_t by)
 static bool reach(const struct wndl_code_state *s,
     const struct wndl_code_slot *slot, unsigned *reg, int64_t *offset)
 {
-    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
-        const unsigned at = lasting[i];
+    for (unsigned i = 0; i < machine_of(s)->regs; i++) {
+        const unsigned at = machine_of(s)->lasting[i];
         if (s->regs[at].from != slot->at.from)
             continue;
         *reg = at;
@@ -92,7 +88,7 @@ static bool reach(const struct wndl_code_state *s,
 static bool is_safe(
     const struct wndl_code_state *s, const struct wndl_code_slot *slot)
 {
-    const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
+    const struct wndl_code_value sp = s->regs[machine_of(s)->sp];
     return sp.from != slot->at.from ||
            slot->at.offset >= sp.offset - machine_of(s)->red_zone;
 }
@@ -100,17 +96,18 @@ static bool is_safe(
 static bool is_live(
     const struct wndl_code_state *s, const struct wndl_code_slot *slot)
 {
-    const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
+    const struct wndl_code_value sp = s->regs[machine_of(s)->sp];
     return sp.from != slot->at.from || slot->at.offset >= sp.offset;
 }
 
 /* Code with a frame pointer keeps it longer than SP. */
 static bool has_frame(const struct wndl_code_state *s)
 {
-    const struct wndl_code_value fp = s->regs[WNDL_INSN_RBP];
+    const struct wndl_code_value fp = s->regs[machine_of(s)->fp];
     for (uint32_t i = 0; fp.from == WNDL_CODE_CFA && i < s->slots; i++) {
         if (wndl_code_same(s->slot[i].at, fp) &&
-            s->slot[i].value.from == WNDL_CODE_ENTRY + WNDL_INSN_RBP)
+            s->slot[i].value.from ==
+                WNDL_CODE_ENTRY + (uint32_t)machine_of(s)->fp)
             return true;
     }
     return false;
@@ -130,9 +127,9 @@ static bool counts_from(
 static bool cfa_by_register(
     const struct wndl_code_state *s, struct wndl_cfi_rule *cfa)
 {
-    bool found = !has_frame(s) && counts_from(s, WNDL_INSN_RSP, cfa);
-    for (unsigned i = 0; i < WNDL_INSN_REGS && !found; i++)
-        found = counts_from(s, lasting[i], cfa);
+    bool found = !has_frame(s) && counts_from(s, machine_of(s)->sp, cfa);
+    for (unsigned i = 0; i < machine_of(s)->regs && !found; i++)
+        found = counts_from(s, machine_of(s)->lasting[i], cfa);
     return found;
 }
 
@@ -182,7 +179,7 @@ static bool rule_by_slot(const struct wndl_code_state *s, unsigned reg,
 static bool rule_by_register(
     const struct wndl_code_state *s, unsigned reg, struct wndl_cfi_rule *rule)
 {
-    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+    for (unsigned i = 0; i < machine_of(s)->regs; i++) {
         if (s->regs[i].from != WNDL_CODE_ENTRY + reg)
             continue;
         *rule = (struct wndl_cfi_rule){
@@ -196,10 +193,11 @@ static bool rule_by_register(
 static struct wndl_cfi_rule rule_of(
     const struct wndl_code_state *s, unsigned reg, struct writer *w)
 {
+    const unsigned home = reg == WNDL_CODE_RA ? machine_of(s)->link : reg;
     struct wndl_cfi_rule rule = {0};
     if (rule_by_slot(s, reg, true, w, &rule))
         return rule;
-    if (reg < WNDL_INSN_REGS && s->regs[reg].from == WNDL_CODE_ENTRY + reg)
+    if (home != WNDL_INSN_NO_REG && s->regs[home].from == WNDL_CODE_ENTRY + reg)
         return rule;
     if (!rule_by_register(s, reg, &rule) &&
         !rule_by_slot(s, reg, false, w, &rule))
@@ -212,7 +210,7 @@ static bool end_stack(
     const struct wndl_code_machine *machine, struct wndl_cfi_row *row)
 {
     row->cfa = (struct wndl_cfi_rule){.kind = WNDL_RULE_REGISTER,
-        .reg = machine->dwarf[WNDL_INSN_RSP],
+        .reg = machine->dwarf[machine->sp],
         .offset = machine->word};
     row->regs[machine->dwarf_ra].kind = WNDL_RULE_UNDEFINED;
     return true;
@@ -223,7 +221,8 @@ bool wndl_code_state_row(const struct wndl_code_state *s,
 {
     const struct wndl_code_machine *machine = machine_of(s);
     struct writer w = {room, room + WNDL_CODE_ROOM};
-    *row = (struct wndl_cfi_row){.ra_reg = machine->dwarf_ra};
+    *row = (struct wndl_cfi_row){
+        .ra_reg = machine->dwarf_ra, .ra_signed = s->is_signed != 0};
     if (s->is_start)
         return end_stack(machine, row);
     if (!cfa_by_register(s, &row->cfa) && !cfa_by_slot(s, &w, &row->cfa))

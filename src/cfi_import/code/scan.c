@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cfi_import/code/a64.h"
 #include "cfi_import/code/flow_impl.h"
 
 /* Bytes before the displacement, that, and of both together at most. */
@@ -89,13 +90,17 @@ void wndl_code_flow_scan(
     struct wndl_code_flow *f, uint64_t start, uint64_t end, bool is_sure)
 {
     if (is_sure && start < end && !is_ours(f, start) &&
-        !may_refer(f, start, end))
+        f->text->mode != WNDL_INSN_A64 && !may_refer(f, start, end))
         return;
+    struct wndl_insn_pages pages = {.known = 0};
     while (start < end && has_offset(f, start)) {
         struct wndl_insn_glance g;
         const struct wndl_bytes code = code_at(f, offset_of(f, start));
         const bool known = wndl_insn_glance(f->text->mode, code, start, &g);
         const unsigned size = known ? g.size : 1;
+        if (f->text->mode == WNDL_INSN_A64 && known &&
+            wndl_insn_a64_sum(&pages, code, start, &g.target))
+            g.op = WNDL_INSN_ADDRESS;
         f->scanned += known && g.is_padding ? 0 : size;
         start += size;
         if (known && g.from_base)

@@ -13,6 +13,11 @@ static const struct wndl_code_machine *machine_of(
     return wndl_code_machine_of((enum wndl_insn_mode)s->mode);
 }
 
+static struct wndl_code_value *sp_of(struct wndl_code_state *s)
+{
+    return &s->regs[machine_of(s)->sp];
+}
+
 static int32_t word_of(const struct wndl_code_state *s)
 {
     return machine_of(s)->word;
@@ -30,6 +35,16 @@ static struct wndl_code_value add(struct wndl_code_value v, int64_t by)
     return v;
 }
 
+static const struct wndl_code_value return_address = {
+    WNDL_CODE_ENTRY + WNDL_CODE_RA, 0};
+
+static struct wndl_code_value sp_at_entry(
+    const struct wndl_code_machine *machine)
+{
+    return (struct wndl_code_value){WNDL_CODE_CFA,
+        machine->link == WNDL_INSN_NO_REG ? -(int32_t)machine->word : 0};
+}
+
 void wndl_code_state_enter(struct wndl_code_state *s, enum wndl_insn_mode mode)
 {
     memset(s, 0, sizeof *s);
@@ -39,11 +54,13 @@ void wndl_code_state_enter(struct wndl_code_state *s, enum wndl_insn_mode mode)
         if ((machine->keeps >> reg & 1) != 0)
             s->regs[reg].from = WNDL_CODE_ENTRY + reg;
     }
-    const struct wndl_code_value sp = {WNDL_CODE_CFA, -word_of(s)};
-    s->regs[WNDL_INSN_RSP] = sp;
+    *sp_of(s) = sp_at_entry(machine);
+    if (machine->link != WNDL_INSN_NO_REG) {
+        s->regs[machine->link] = return_address;
+        return;
+    }
     s->slots = 1;
-    s->slot[0] =
-        (struct wndl_code_slot){sp, {WNDL_CODE_ENTRY + WNDL_CODE_RA, 0}};
+    s->slot[0] = (struct wndl_code_slot){*sp_of(s), return_address};
 }
 
 void wndl_code_state_start(struct wndl_code_state *s, enum wndl_insn_mode mode)
@@ -51,25 +68,73 @@ void wndl_code_state_start(struct wndl_code_state *s, enum wndl_insn_mode mode)
     wndl_code_state_enter(s, mode);
     s->slots = 0;
     s->slot[0] = (struct wndl_code_slot){0};
+    if (machine_of(s)->link != WNDL_INSN_NO_REG)
+        s->regs[machine_of(s)->link] = unknown;
     s->is_start = 1;
 }
 
-struct wndl_bytes wndl_code_state_bytes(const struct wndl_code_state *s)
+/* ---- packed */
+
+enum { REGS_AT = offsetof(struct wndl_code_state, regs) };
+
+static size_t regs_size(const struct wndl_code_state *s)
 {
-    return (struct wndl_bytes){(const uint8_t *)s,
-        offsetof(struct wndl_code_state, slot) + s->slots * sizeof *s->slot};
+    return machine_of(s)->regs * sizeof *s->regs;
+}
+
+struct wndl_bytes wndl_code_state_pack(const struct wndl_code_state *s,
+    uint8_t room[sizeof(struct wndl_code_state)])
+{
+    const size_t regs = REGS_AT + regs_size(s);
+    const size_t slots = s->slots * sizeof *s->slot;
+    memcpy(room, s, regs);
+    memcpy(room + regs, s->slot, slots);
+    return (struct wndl_bytes){room, regs + slots};
 }
 
 void wndl_code_state_load(struct wndl_code_state *s, struct wndl_bytes bytes)
 {
     memset(s, 0, sizeof *s);
-    memcpy(s, bytes.data, bytes.size);
+    memcpy(s, bytes.data, REGS_AT);
+    const size_t regs = regs_size(s);
+    memcpy(s->regs, bytes.data + REGS_AT, regs);
+    memcpy(s->slot, bytes.data + REGS_AT + regs, s->slots * sizeof *s->slot);
+}
+
+struct wndl_code_value wndl_code_packed_sp(struct wndl_bytes bytes)
+{
+    const unsigned sp =
+        wndl_code_machine_of((enum wndl_insn_mode)bytes.data[0])->sp;
+    struct wndl_code_value value;
+    memcpy(&value, bytes.data + REGS_AT + sp * sizeof value, sizeof value);
+    return value;
+}
+
+static bool has_return_address(const struct wndl_code_state *s)
+{
+    for (unsigned i = 0; i < machine_of(s)->regs; i++) {
+        if (wndl_code_same(s->regs[i], return_address))
+            return true;
+    }
+    return false;
 }
 
 bool wndl_code_state_may_return(const struct wndl_code_state *s)
 {
-    const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
-    return sp.from == WNDL_CODE_CFA && sp.offset == -word_of(s);
+    const struct wndl_code_machine *machine = machine_of(s);
+    return wndl_code_same(s->regs[machine->sp], sp_at_entry(machine)) &&
+           (machine->link == WNDL_INSN_NO_REG || has_return_address(s));
+}
+
+bool wndl_code_state_in_register(const struct wndl_code_state *s)
+{
+    if (machine_of(s)->link == WNDL_INSN_NO_REG || !has_return_address(s))
+        return false;
+    for (uint32_t i = 0; i < s->slots; i++) {
+        if (wndl_code_same(s->slot[i].value, return_address))
+            return false;
+    }
+    return true;
 }
 
 /* ---- slots */
@@ -130,13 +195,23 @@ static struct wndl_code_value load(
 
 /* ---- instructions */
 
+/* The index; false if it is not known. */
+static bool number_of(const struct wndl_code_state *s,
+    const struct wndl_insn_mem *mem, int64_t *number)
+{
+    const struct wndl_code_value v = s->regs[mem->index];
+    *number = (int64_t)v.offset * mem->scale * (mem->subtracts ? -1 : 1);
+    return v.from == WNDL_CODE_NUMBER;
+}
+
 static struct wndl_code_value address_of(
     const struct wndl_code_state *s, const struct wndl_insn_mem *mem)
 {
+    int64_t number = 0;
     if (mem->in_segment || mem->base == WNDL_INSN_NO_REG ||
-        mem->index != WNDL_INSN_NO_REG)
+        (mem->index != WNDL_INSN_NO_REG && !number_of(s, mem, &number)))
         return unknown;
-    return add(s->regs[mem->base], mem->offset);
+    return add(s->regs[mem->base], mem->offset + number);
 }
 
 /* A place for which nothing but its own neighbourhood is known. */
@@ -144,7 +219,7 @@ static struct wndl_code_value new_anchor(
     struct wndl_code_state *s, uint32_t offset)
 {
     const uint32_t from = WNDL_CODE_ANCHOR + offset;
-    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+    for (unsigned i = 0; i < machine_of(s)->regs; i++) {
         if (s->regs[i].from == from)
             s->regs[i] = unknown;
     }
@@ -158,7 +233,7 @@ static struct wndl_code_value new_anchor(
 static void push(
     struct wndl_code_state *s, struct wndl_code_value value, int64_t size)
 {
-    struct wndl_code_value *sp = &s->regs[WNDL_INSN_RSP];
+    struct wndl_code_value *sp = sp_of(s);
     *sp = add(*sp, -size);
     if (size == word_of(s))
         store(s, *sp, value);
@@ -168,7 +243,7 @@ static void push(
 
 static void pop(struct wndl_code_state *s, const struct wndl_insn *insn)
 {
-    struct wndl_code_value *sp = &s->regs[WNDL_INSN_RSP];
+    struct wndl_code_value *sp = sp_of(s);
     const struct wndl_code_value value =
         insn->value == word_of(s) ? load(s, *sp) : unknown;
     *sp = add(*sp, insn->value);
@@ -181,11 +256,11 @@ static void pop(struct wndl_code_state *s, const struct wndl_insn *insn)
 /* After a call, nothing is left below SP. */
 static void call(struct wndl_code_state *s, const struct wndl_insn *insn)
 {
-    const uint32_t kept = (uint32_t)machine_of(s)->keeps | insn->keeps;
+    const uint32_t kept = machine_of(s)->keeps | insn->keeps;
     if (insn->frees != 0)
-        s->regs[WNDL_INSN_RSP] = add(s->regs[WNDL_INSN_RSP], insn->frees);
-    const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
-    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+        *sp_of(s) = add(*sp_of(s), insn->frees);
+    const struct wndl_code_value sp = s->regs[machine_of(s)->sp];
+    for (unsigned i = 0; i < machine_of(s)->regs; i++) {
         if ((kept >> i & 1) == 0)
             s->regs[i] = unknown;
     }
@@ -224,13 +299,48 @@ static bool set(
     return changes;
 }
 
+static struct wndl_code_value value_of(
+    const struct wndl_code_state *s, unsigned reg)
+{
+    return reg == WNDL_INSN_NO_REG ? unknown : s->regs[reg];
+}
+
+static struct wndl_code_value number(int64_t value)
+{
+    return value < 0 || value > FARTHEST
+               ? unknown
+               : (struct wndl_code_value){WNDL_CODE_NUMBER, (int32_t)value};
+}
+
 static bool save(struct wndl_code_state *s, const struct wndl_insn *insn)
 {
     const struct wndl_code_value at = address_of(s, &insn->mem);
     if (!is_place(at))
         return false;
-    store(s, at, s->regs[insn->from]);
+    store(s, at, value_of(s, insn->from));
+    if (insn->is_pair)
+        store(s, add(at, word_of(s)), value_of(s, insn->second));
     return true;
+}
+
+static bool restore(struct wndl_code_state *s, const struct wndl_insn *insn)
+{
+    const struct wndl_code_value at = address_of(s, &insn->mem);
+    bool changes = false;
+    if (insn->reg != WNDL_INSN_NO_REG)
+        changes = set(s, insn->reg, load(s, at));
+    if (insn->second != WNDL_INSN_NO_REG)
+        changes |= set(s, insn->second, load(s, add(at, word_of(s))));
+    return changes;
+}
+
+/* Another 16 bits of a number. */
+static struct wndl_code_value insert(
+    struct wndl_code_value v, const struct wndl_insn *insn)
+{
+    const int64_t kept =
+        v.offset & ~(int64_t)((UINT64_C(0xffff) << insn->width));
+    return v.from == WNDL_CODE_NUMBER ? number(kept | insn->value) : unknown;
 }
 
 /* The instructions that are not followed, and the writes of others. */
@@ -241,7 +351,7 @@ static bool spoil_all(struct wndl_code_state *s, const struct wndl_insn *insn)
     bool changes = false;
     if (insn->stores != 0 && is_place(at))
         spoil(s, at, insn->stores);
-    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+    for (unsigned i = 0; i < machine_of(s)->regs; i++) {
         if ((insn->writes >> i & 1) != 0)
             changes |= set(s, i, unknown);
     }
@@ -250,8 +360,7 @@ static bool spoil_all(struct wndl_code_state *s, const struct wndl_insn *insn)
 
 static void push_from(struct wndl_code_state *s, const struct wndl_insn *insn)
 {
-    push(s, insn->from == WNDL_INSN_NO_REG ? unknown : s->regs[insn->from],
-        insn->value);
+    push(s, value_of(s, insn->from), insn->value);
 }
 
 /* False if nothing changed. */
@@ -261,13 +370,17 @@ static bool step(struct wndl_code_state *s, const struct wndl_insn *insn)
     case WNDL_INSN_MOVE:
         return set(s, insn->reg, s->regs[insn->from]);
     case WNDL_INSN_LOAD:
-        return set(s, insn->reg, load(s, address_of(s, &insn->mem)));
+        return restore(s, insn);
     case WNDL_INSN_STORE:
         return save(s, insn);
     case WNDL_INSN_ADDRESS:
         return set(s, insn->reg, address_of(s, &insn->mem));
     case WNDL_INSN_ADD:
         return set(s, insn->reg, add(s->regs[insn->reg], insn->value));
+    case WNDL_INSN_NUMBER:
+        return set(s, insn->reg, number(insn->value));
+    case WNDL_INSN_INSERT:
+        return set(s, insn->reg, insert(s->regs[insn->reg], insn));
     case WNDL_INSN_EXCHANGE:
         exchange(s, insn);
         return true;
@@ -297,8 +410,8 @@ static void anchor(
     struct wndl_code_state *s, const struct wndl_insn *insn, uint32_t offset)
 {
     const uint32_t joined = s->joined;
-    struct wndl_code_value *sp = &s->regs[WNDL_INSN_RSP];
-    if (insn->op == WNDL_INSN_ALIGN && insn->reg != WNDL_INSN_RSP)
+    struct wndl_code_value *sp = sp_of(s);
+    if (insn->op == WNDL_INSN_ALIGN && insn->reg != machine_of(s)->sp)
         s->regs[insn->reg] = new_anchor(s, offset);
     else if (sp->from == WNDL_CODE_UNKNOWN)
         *sp = new_anchor(s, offset);
@@ -307,8 +420,8 @@ static void anchor(
 
 static bool keeps_fp(const struct wndl_code_state *s)
 {
-    const struct wndl_code_value fp = {WNDL_CODE_ENTRY + WNDL_INSN_RBP, 0};
-    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+    const struct wndl_code_value fp = {WNDL_CODE_ENTRY + machine_of(s)->fp, 0};
+    for (unsigned i = 0; i < machine_of(s)->regs; i++) {
         if (wndl_code_same(s->regs[i], fp))
             return true;
     }
@@ -328,16 +441,32 @@ static bool note_thread(struct wndl_code_state *s, const struct wndl_insn *insn)
 {
     const bool before = s->is_start, past = s->past_syscall;
     s->past_syscall |= insn->is_syscall;
-    if (insn->zeroes == WNDL_INSN_RBP && past && !keeps_fp(s))
+    if (insn->zeroes == machine_of(s)->fp && past && !keeps_fp(s))
         s->is_start = 1;
     return s->is_start != before || s->past_syscall != past;
+}
+
+static bool note_sign(struct wndl_code_state *s, const struct wndl_insn *insn)
+{
+    const bool before = s->is_signed;
+    if (insn->sign != 0)
+        s->is_signed = insn->sign == WNDL_INSN_SIGNS;
+    return s->is_signed != before;
+}
+
+static bool move_base(struct wndl_code_state *s, const struct wndl_insn *insn)
+{
+    return insn->moves != 0 &&
+           set(s, insn->mem.base, add(s->regs[insn->mem.base], insn->moves));
 }
 
 bool wndl_code_state_step(
     struct wndl_code_state *s, const struct wndl_insn *insn, uint32_t offset)
 {
-    const bool steps = step(s, insn);
-    const bool changes = note_thread(s, insn) || steps;
+    bool changes = step(s, insn);
+    changes |= move_base(s, insn);
+    changes |= note_sign(s, insn);
+    changes |= note_thread(s, insn);
     if (!changes && insn->op != WNDL_INSN_ALIGN)
         return false;
     anchor(s, insn, offset);
@@ -347,7 +476,7 @@ bool wndl_code_state_step(
 bool wndl_code_state_equal_sp(struct wndl_code_state *s, unsigned reg)
 {
     if (s->regs[reg].from != WNDL_CODE_CFA ||
-        !set(s, WNDL_INSN_RSP, s->regs[reg]))
+        !set(s, machine_of(s)->sp, s->regs[reg]))
         return false;
     s->joined = 0;
     return true;
@@ -358,8 +487,9 @@ bool wndl_code_state_equal_sp(struct wndl_code_state *s, unsigned reg)
 bool wndl_code_state_share_base(
     const struct wndl_code_state *a, const struct wndl_code_state *b)
 {
-    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
-        if (i != WNDL_INSN_RSP && a->regs[i].from == WNDL_CODE_CFA &&
+    const struct wndl_code_machine *machine = machine_of(a);
+    for (unsigned i = 0; i < machine->regs; i++) {
+        if (i != machine->sp && a->regs[i].from == WNDL_CODE_CFA &&
             wndl_code_same(a->regs[i], b->regs[i]))
             return true;
     }
@@ -375,8 +505,8 @@ static bool keeps_slot(
 void wndl_code_state_join(
     struct wndl_code_state *s, const struct wndl_code_state *other)
 {
-    const struct wndl_code_value sp = s->regs[WNDL_INSN_RSP];
-    for (unsigned i = 0; i < WNDL_INSN_REGS; i++) {
+    const struct wndl_code_value sp = s->regs[machine_of(s)->sp];
+    for (unsigned i = 0; i < machine_of(s)->regs; i++) {
         if (!wndl_code_same(s->regs[i], other->regs[i]))
             s->regs[i] = unknown;
     }
@@ -384,9 +514,10 @@ void wndl_code_state_join(
         if (!keeps_slot(other, &s->slot[i]))
             drop_slot(s, i);
     }
+    s->is_signed |= other->is_signed;
     s->is_start &= other->is_start;
     s->past_syscall &= other->past_syscall;
     s->joined |= other->joined;
-    if (!wndl_code_same(sp, s->regs[WNDL_INSN_RSP]))
+    if (!wndl_code_same(sp, *sp_of(s)))
         s->joined = 1;
 }

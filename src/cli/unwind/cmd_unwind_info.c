@@ -34,7 +34,8 @@ static const struct wndl_option option_table[] = {
         "show the totals, and the answers to --lookup, as JSON", WNDL_OPT_FLAG,
         offsetof(struct unwind_info_options, json)},
     {0, "from-code", NULL, NULL, NULL, NULL,
-        "make rules from the code of x86-64 where there are none",
+        "make rules from the code of x86-64, i386 and AArch64 where there are "
+        "none",
         WNDL_OPT_FLAG, offsetof(struct unwind_info_options, from_code)},
     {0},
 };
@@ -202,8 +203,10 @@ const struct wndl_command wndl_cmd_unwind_info = {
         "without compression, is ARCHIVE!/MEMBER.\n\n"
         ".ARM.exidx describes the body of a function; the rules of its "
         "prologue and epilogues come from the code.\n\n"
-        "With --from-code, the code of x86-64 for which there are no rules is "
-        "followed through all its branches, and what it does to the stack "
+        "With --from-code, the code of x86-64, i386 and AArch64 for which "
+        "there "
+        "are no rules is followed through all its branches, and what it does "
+        "to the stack "
         "becomes its rules. Where two ways meet with different stack pointers, "
         "where nothing known leads to the caller, and where no known way "
         "leads, there are none.\n\n"

@@ -36,8 +36,8 @@ static const struct wndl_option option_table[] = {
         "show: list all rows, one line for each range of addresses",
         WNDL_OPT_FLAG, offsetof(struct table_options, dump)},
     {0, "from-code", NULL, NULL, NULL, NULL,
-        "build, verify: make rules from the code of x86-64 where there are "
-        "none",
+        "build, verify: make rules from the code of x86-64, i386 and AArch64 "
+        "where there are none",
         WNDL_OPT_FLAG, offsetof(struct table_options, from_code)},
     {0, "format", "FORMAT", "windlass|chrome-v2", "windlass", NULL,
         "the format of the table: windlass: windlass's own; chrome-v2: "
@@ -321,8 +321,8 @@ const struct wndl_command wndl_cmd_unwind_table = {
         "of the size of its call frame information. It is built from "
         ".eh_frame, and from .debug_frame, also of the debug file, for the "
         "code that .eh_frame leaves out; with --from-code also from the code "
-        "of x86-64 for which neither has rules; from .pdata of 64-bit Windows "
-        "files, "
+        "of x86-64, i386 and AArch64 for which neither has rules; from .pdata "
+        "of 64-bit Windows files, "
         "__unwind_info of macOS files, or .ARM.exidx; for x86-64, i386, "
         "AArch64 and 32-bit Arm. A table with the name <build-id>.wut is found "
         "in the folders of $WINDLASS_UNWIND_TABLES when the binary is "

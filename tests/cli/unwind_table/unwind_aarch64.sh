@@ -157,6 +157,51 @@ then
         fail "x86-64 knows the signing of return addresses"
 fi
 
+# --- rules from code without call frame information
+
+cat >"$work/code.s" <<'END'
+        .text
+        .globl framed, spare, lost
+        .type framed, %function
+        .type spare, %function
+        .type lost, %function
+framed: stp x29, x30, [sp, -32]!
+        mov x29, sp
+        str x19, [sp, 16]
+        mov x19, x0
+        blr x1
+        ldr x19, [sp, 16]
+        ldp x29, x30, [sp], 32
+        ret
+        .size framed, . - framed
+spare:  mov x15, x30
+        bl 1f
+        ret x15
+1:      add x0, x0, 1
+        ret
+        .size spare, . - spare
+lost:   ldr x9, [x0]
+        mov sp, x9
+        ldr x30, [x0, 8]
+        br x30
+        .size lost, . - lost
+END
+aarch64-linux-gnu-gcc -shared -nostdlib -Wl,--build-id -Wl,-Ttext=0x10000 \
+    -o "$work/code.so" "$work/code.s"
+"$windlass" unwind-info --from-code --json "$work/code.so" >"$work/out"
+grep -q '"code":{"bytes":68,"made":60,"disagree":0,"lost":8,"unreached":0}' \
+    "$work/out" || fail "shares: $(cat "$work/out")"
+"$windlass" unwind-info --from-code --lookup 1000c --lookup 10028 \
+    "$work/code.so" >"$work/out" 2>"$work/err"
+for rule in 'cfa=oldFP+32 in RA=\*(cfa-24) SP=cfa FP=\*(cfa-32)' \
+    'cfa=oldSP in RA=oldX15 SP=cfa FP=oldFP'; do
+    grep -q "$rule" "$work/out" || fail "no $rule: $(cat "$work/out")"
+done
+"$windlass" unwind-table build --from-code "$work/code.so" \
+    -o "$work/code.wut" 2>"$work/err" || fail "build: $(cat "$work/err")"
+"$windlass" unwind-table verify --from-code "$work/code.so" \
+    "$work/code.wut" >"$work/out" 2>"$work/err" || fail "$(cat "$work/out")"
+
 # --- large ones, against readelf
 
 cat >"$work/a.c" <<'END'

@@ -42,7 +42,7 @@ static inline uint64_t address(const uint8_t *place)
 static inline void follow_text(
     struct followed *f, const uint8_t *start, const uint8_t *end)
 {
-    const uint64_t svma = f->text.mode == WNDL_INSN_64
+    const uint64_t svma = f->text.mode != WNDL_INSN_32
                               ? address(start)
                               : (uint32_t)address(start);
     const uint64_t size = (uint64_t)(end - start);
@@ -71,6 +71,18 @@ static const char *const names_64[] = {"ax", "dx", "cx", "bx", "si", "di", "bp",
 static const char *const names_32[] = {
     "ax", "cx", "dx", "bx", "sp", "bp", "si", "di", "ra"};
 
+static const char *const names_a64[] = {"x0", "x1", "x2", "x3", "x4", "x5",
+    "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",
+    "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27",
+    "x28", "x29", "x30", "sp"};
+
+static inline const char *const *names_of(enum wndl_insn_mode mode)
+{
+    return mode == WNDL_INSN_64   ? names_64
+           : mode == WNDL_INSN_32 ? names_32
+                                  : names_a64;
+}
+
 static inline int say(const char *const *names, char *to, size_t room,
     const struct wndl_cfi_rule *rule)
 {
@@ -94,7 +106,25 @@ static inline int say(const char *const *names, char *to, size_t room,
     }
 }
 
-/* "CFA BP BX", as far as the wanted text goes. */
+static inline void say_row(const struct wndl_code_machine *machine,
+    const char *const *names, const struct wndl_cfi_row *row, char *to,
+    size_t room)
+{
+    const struct wndl_cfi_rule *const rules[] = {&row->cfa,
+        &row->regs[machine->dwarf[machine->fp]],
+        &row->regs[machine->dwarf[machine->kept[0]]],
+        &row->regs[machine->dwarf_ra]};
+    const size_t count = machine->link == WNDL_INSN_NO_REG ? 3 : 4;
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++) {
+        size +=
+            (size_t)snprintf(to + size, room - size, "%s", i == 0 ? "" : " ");
+        size += (size_t)say(names, to + size, room - size, rules[i]);
+    }
+    (void)snprintf(to + size, room - size, row->ra_signed ? " signed" : "");
+}
+
+/* "CFA BP BX", AArch64: "CFA X29 X19 X30", as far as the wanted text goes. */
 static inline void expect(
     const struct followed *f, const uint8_t *place, const char *wanted)
 {
@@ -103,22 +133,11 @@ static inline void expect(
     uint8_t room[WNDL_CODE_ROOM];
     char text[100] = "unreached";
     const uint64_t at = address(place) - f->text.code.svma;
-    const struct wndl_code_machine *machine =
-        wndl_code_machine_of(f->text.mode);
-    const char *const *names =
-        f->text.mode == WNDL_INSN_64 ? names_64 : names_32;
     if (wndl_code_flow_state(&f->flow, at, &state)) {
-        size_t size = 0;
-        const bool has = wndl_code_state_row(&state, &row, room);
-        const struct wndl_cfi_rule *const rules[] = {&row.cfa,
-            &row.regs[machine->dwarf[WNDL_INSN_RBP]],
-            &row.regs[machine->dwarf[WNDL_INSN_RBX]]};
         (void)snprintf(text, sizeof text, "no rule");
-        for (size_t i = 0; i < 3 && has; i++) {
-            size +=
-                (size_t)say(names, text + size, sizeof text - size, rules[i]);
-            text[size++] = i == 2 ? '\0' : ' ';
-        }
+        if (wndl_code_state_row(&state, &row, room))
+            say_row(wndl_code_machine_of(f->text.mode), names_of(f->text.mode),
+                &row, text, sizeof text);
     }
     text[strlen(wanted) < strlen(text) ? strlen(wanted) : strlen(text)] = '\0';
     assert_string_equal(text, wanted);
