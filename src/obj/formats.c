@@ -6,6 +6,7 @@
 #include "obj/elf/impl.h"
 #include "obj/macho/impl.h"
 #include "obj/pe/impl.h"
+#include "obj/wasm/impl.h"
 
 static const struct wndl_object_format pe = {
     .is = wndl_pe_is,
@@ -21,6 +22,13 @@ static const struct wndl_object_format macho = {
     .read_functions = wndl_macho_read_functions,
 };
 
+static const struct wndl_object_format wasm = {
+    .is = wndl_wasm_is,
+    .open = wndl_wasm_open,
+    .has_symtab = wndl_wasm_has_symtab,
+    .read_functions = wndl_wasm_read_functions,
+};
+
 /* The last one: it also refuses files of no known format. */
 static const struct wndl_object_format elf = {
     .open = wndl_elf_open,
@@ -31,7 +39,7 @@ static const struct wndl_object_format elf = {
 };
 
 static const struct wndl_object_format *const formats[] = {
-    &pe, &macho, &elf, NULL};
+    &pe, &macho, &wasm, &elf, NULL};
 
 enum wndl_status wndl_object_open_source(
     const struct wndl_object_source *source, struct wndl_mem *mem,

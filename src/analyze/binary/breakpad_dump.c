@@ -14,6 +14,7 @@
 #include "obj/macho/macho.h"
 #include "obj/packed/zip.h"
 #include "obj/pe/pe.h"
+#include "obj/wasm/wasm.h"
 #include "symbolize/symbolizer.h"
 
 #include <elf.h>
@@ -262,7 +263,7 @@ static const char *machine_name(const struct wndl_object *object)
     case EM_S390:
         return "s390";
     default:
-        return "unknown";
+        return wndl_object_is_wasm(object) ? "wasm32" : "unknown";
     }
 }
 
@@ -319,9 +320,10 @@ static void add_module(struct dump *d, struct wndl_object *object)
     char arch[WNDL_MACHO_ARCH];
     bool is_apple = wndl_macho_arch_of(object, arch);
     wndl_buf_printf(out, "MODULE %s %s %s ",
-        is_apple                    ? "mac"
-        : wndl_object_is_pe(object) ? "windows"
-                                    : "Linux",
+        is_apple                      ? "mac"
+        : wndl_object_is_pe(object)   ? "windows"
+        : wndl_object_is_wasm(object) ? "wasm"
+                                      : "Linux",
         machine_name(object), wndl_debug_id_text(&id, text));
     add_name(d, object);
     if (build_id.size == 0 || is_apple || wndl_object_is_pe(object))

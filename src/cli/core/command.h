@@ -109,7 +109,10 @@ bool wndl_cli_is_incomplete(void);
 struct wndl_error;
 int wndl_cli_fail(const struct wndl_error *err);
 
-/* The word for what an error says of a file: "damaged", or "unsupported". */
+/*
+ * The word for what an error says of a file: "damaged", "unsupported", or
+ * "missing" (also of a file that is another's).
+ */
 const char *wndl_cli_damage(const struct wndl_error *err);
 /*
  * Writes a text with names from foreign files or other processes, which must

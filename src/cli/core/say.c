@@ -85,7 +85,14 @@ int wndl_cli_fail(const struct wndl_error *err)
 
 const char *wndl_cli_damage(const struct wndl_error *err)
 {
-    return err->status == WNDL_UNSUPPORTED ? "unsupported" : "damaged";
+    switch (err->status) {
+    case WNDL_UNSUPPORTED:
+        return "unsupported";
+    case WNDL_NOT_FOUND:
+        return "missing";
+    default:
+        return "damaged";
+    }
 }
 
 void wndl_cli_note(const char *format, ...)

@@ -135,6 +135,51 @@ static struct wndl_bytes *section_of(const struct wndl_dw_package *p,
     }
 }
 
+/* A cell of the index: where a unit's part of a section is said to be. */
+struct part {
+    struct wndl_bytes section;
+    uint32_t column;
+    uint32_t offset;
+    uint32_t size;
+};
+
+/*
+ * Whether a unit with the id or a table of its own header begins there and has
+ * the part's size. A unit has its id in the header from version 5 on.
+ */
+static bool begins_at(const struct wndl_dw_package *p, const struct part *part,
+    uint64_t id, uint64_t offset)
+{
+    struct wndl_cursor c =
+        wndl_cursor_at(part->section, offset, p->in.big_endian);
+    uint64_t length = wndl_cursor_u32(&c);
+    bool wide = length == UINT32_MAX;
+    if (wide)
+        length = wndl_cursor_u64(&c);
+    if (length != part->size - (wide ? 12 : 4))
+        return false;
+    unsigned version = wndl_cursor_u16(&c);
+    if (version != 5 || part->column != IN_INFO)
+        return !c.failed && version >= 2 && version <= 5;
+    wndl_cursor_skip(&c, 2 + (wide ? 8 : 4)); /* type, sizes, abbreviations */
+    return wndl_cursor_u64(&c) == id && !c.failed;
+}
+
+/*
+ * Offsets in packages over 4 GB lack their upper bits: parts that have a header
+ * are known by it. Abbreviations have none, nor have string offsets before
+ * version 5.
+ */
+static uint64_t find_part(
+    const struct wndl_dw_package *p, const struct part *part, uint64_t id)
+{
+    const uint64_t step = UINT64_C(1) << 32;
+    for (uint64_t at = part->offset; at < part->section.size; at += step)
+        if (begins_at(p, part, id, at))
+            return at;
+    return part->offset;
+}
+
 enum wndl_status wndl_dw_find_in_package(struct wndl_dw_package *package,
     uint64_t id, struct wndl_dwarf_sections *sections, struct wndl_error *err)
 {
@@ -150,14 +195,19 @@ enum wndl_status wndl_dw_find_in_package(struct wndl_dw_package *package,
     sections->cu_index = (struct wndl_bytes){0};
     for (uint32_t i = 0; i < package->columns; i++) {
         uint64_t cell = 4 * ((uint64_t)package->columns * (row - 1) + i);
-        struct wndl_bytes *section = section_of(package,
-            u32_at(package, package->columns_at + 4 * (uint64_t)i), sections);
+        uint32_t column =
+            u32_at(package, package->columns_at + 4 * (uint64_t)i);
+        struct wndl_bytes *section = section_of(package, column, sections);
         if (section == NULL)
             continue;
-        uint32_t size = u32_at(package, package->sizes + cell);
-        *section = wndl_bytes_slice(
-            *section, u32_at(package, package->offsets + cell), size);
-        if (section->size != size)
+        const struct part part = {*section, column,
+            u32_at(package, package->offsets + cell),
+            u32_at(package, package->sizes + cell)};
+        uint64_t offset = section->size > UINT32_MAX
+                              ? find_part(package, &part, id)
+                              : part.offset;
+        *section = wndl_bytes_slice(*section, offset, part.size);
+        if (section->size != part.size)
             return damaged(package, package->offsets + cell,
                 "part of a section outside of it", err);
     }

@@ -95,6 +95,7 @@ struct wndl_plt {
 
 struct wndl_macho;
 struct wndl_pe;
+struct wndl_wasm;
 
 /*
  * A format of binaries; obj/formats.c lists them all. `open` fills the tables
@@ -145,6 +146,7 @@ struct wndl_object {
     size_t segment_count;
     struct wndl_macho *macho;  /* NULL for others */
     struct wndl_pe *pe;        /* NULL for others */
+    struct wndl_wasm *wasm;    /* NULL for others */
     struct wndl_bytes dynamic; /* PT_DYNAMIC, empty when there is none */
     struct wndl_functions functions;
     struct wndl_plt plt;

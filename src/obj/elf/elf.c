@@ -51,7 +51,7 @@ static enum wndl_status refuse_format(
         return wndl_fail(
             err, WNDL_UNSUPPORTED, "a Breakpad symbol file, not a binary");
     return wndl_fail(err, WNDL_UNSUPPORTED,
-        "not an ELF, PE, PDB, Mach-O or Breakpad symbol file");
+        "not an ELF, PE, PDB, Mach-O, WebAssembly or Breakpad symbol file");
 }
 
 static enum wndl_status read_ident(

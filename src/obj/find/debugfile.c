@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "obj/macho/macho.h"
+#include "obj/wasm/wasm.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -43,7 +44,7 @@ static bool crc_matches(const struct search *search, struct wndl_bytes bytes)
 
 /*
  * With a CRC a file without a build-id is accepted, but not one with another
- * build-id.
+ * build-id. A WebAssembly module without one is known by its code.
  */
 static enum wndl_status check_identity(const struct search *search,
     const struct wndl_debugfile *candidate, struct wndl_error *err)
@@ -51,8 +52,10 @@ static enum wndl_status check_identity(const struct search *search,
     struct wndl_bytes own = wndl_object_build_id(search->object);
     struct wndl_bytes its = wndl_object_build_id(candidate->object);
     bool comparable = own.size != 0 && its.size != 0;
-    bool same = comparable && wndl_bytes_equal(own, its);
-    if (comparable ? !same : search->crc == NULL)
+    bool same = comparable
+                    ? wndl_bytes_equal(own, its)
+                    : wndl_wasm_same_code(search->object, candidate->object);
+    if (!same && (comparable || search->crc == NULL))
         return wndl_fail(err, WNDL_NOT_FOUND,
             "the debug file belongs to another build of the binary");
     if (search->crc != NULL && !crc_matches(search, candidate->file.bytes))
@@ -161,6 +164,53 @@ static enum wndl_status find_by_link(struct search *search)
     return status;
 }
 
+/* ---- WebAssembly */
+
+/* The part of an address after its last slash: the name of a file. */
+static struct wndl_bytes name_of_external(struct wndl_bytes address)
+{
+    const uint8_t *slash =
+        address.size == 0 ? NULL : memrchr(address.data, '/', address.size);
+    if (slash == NULL)
+        return address;
+    size_t before = (size_t)(slash - address.data) + 1;
+    return (struct wndl_bytes){slash + 1, address.size - before};
+}
+
+/* Says where debug information would be, if nothing else was refused. */
+static void miss_external(struct search *search, struct wndl_bytes address)
+{
+    char what[sizeof search->refusal.what];
+    if (search->refusal.status != WNDL_OK)
+        return;
+    snprintf(what, sizeof what, "debug information is in %.*s: not found",
+        (int)(address.size < NAME_MAX ? address.size : NAME_MAX),
+        (const char *)address.data);
+    (void)wndl_fail_at(
+        &search->refusal, WNDL_NOT_FOUND, "external_debug_info", 0, what);
+    wndl_error_set_file(&search->refusal, wndl_object_path(search->object));
+}
+
+/* The address is seldom one of this machine: its last part names the file. */
+static enum wndl_status find_external(struct search *search)
+{
+    char folder[PATH_MAX];
+    struct wndl_bytes address = wndl_wasm_external(search->object);
+    enum wndl_status status = WNDL_NOT_FOUND;
+    search->link = name_of_external(address);
+    if (!is_plain_name(search->link))
+        return status;
+    if (wndl_file_real_folder(
+            wndl_object_path(search->object), folder, sizeof folder))
+        status = try_link(search, folder, "");
+    for (const char *const *dir = search->dirs;
+         *dir != NULL && status == WNDL_NOT_FOUND; dir++)
+        status = try_link(search, *dir, "");
+    if (status == WNDL_NOT_FOUND)
+        miss_external(search, address);
+    return status;
+}
+
 /* ---- Apple's dSYM bundles */
 
 static const char bundle[] = ".dSYM/Contents/Resources/DWARF";
@@ -260,6 +310,8 @@ enum wndl_status wndl_debugfile_find(const struct wndl_object *object,
         is_apple ? find_bundle(&search) : find_by_build_id(&search);
     if (status == WNDL_NOT_FOUND && !is_apple)
         status = find_by_link(&search);
+    if (status == WNDL_NOT_FOUND)
+        status = find_external(&search);
     wndl_buf_free(&search.path);
     if (status == WNDL_NOMEM)
         return wndl_fail(err, status, "no memory to look for a debug file");

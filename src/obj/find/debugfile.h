@@ -30,6 +30,11 @@ struct wndl_debugfile {
  *                                        that it is in
  *   DIR/NAME.dSYM/...                     for each DIR
  *
+ * For WebAssembly, with the module's build-id or its code:
+ *
+ *   FOLDER/NAME   NAME: the last part of external_debug_info
+ *   DIR/NAME      for each DIR
+ *
  * `dirs` ends with NULL; NULL itself means /usr/lib/debug alone. A candidate
  * with another build-id, a wrong CRC32 (debuglink) or damage is skipped.
  * NOT_FOUND when none is left: `err` then has the first one that was skipped,

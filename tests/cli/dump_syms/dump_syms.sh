@@ -243,7 +243,7 @@ fi
 code=0
 "$windlass" dump-syms program.c >out 2>err || code=$?
 [ $code = 1 ] && [ ! -s out ] &&
-    grep -q 'not an ELF, PE, PDB, Mach-O or Breakpad symbol file' err ||
+    grep -q 'not an ELF, PE, PDB, Mach-O, WebAssembly or Breakpad' err ||
     fail "of no binary: $code $(cat err)"
 echo kept >kept
 "$windlass" dump-syms -o kept program.c 2>err || true

@@ -61,7 +61,7 @@ same "id without a build-id"
 code=0
 "$windlass" sym --ids main.c prog >out 2>err || code=$?
 [ $code = 1 ] && grep -q $id out &&
-    grep -q 'main.c.*not an ELF, PE, PDB, Mach-O or Breakpad' err || {
+    grep -q 'main.c.*not an ELF, PE, PDB, Mach-O, WebAssembly or Breakpad' err || {
     echo "breakpad: ids of what is no binary: $code"
     cat out err
     failed=1

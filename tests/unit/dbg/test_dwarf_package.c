@@ -4,6 +4,8 @@
 
 #include "dbg/dwarf/internal.h"
 
+#include <sys/mman.h>
+
 static void check_package(const struct dwarf_recipe *how)
 {
     struct world w;
@@ -61,6 +63,81 @@ static void string_offsets_of_a_package_may_be_wider_than_others(void **state)
     wndl_dwarf_close(d);
     free_world(&w);
     wndl_buf_free(&wide);
+}
+
+static const uint64_t FOUR_GB = UINT64_C(1) << 32;
+
+/*
+ * A section with these bytes at its start and again after 4 GB, and zeros
+ * between them that need no memory.
+ */
+static struct wndl_bytes far_away(struct wndl_bytes bytes)
+{
+    uint8_t *far = mmap(NULL, FOUR_GB + bytes.size, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_ptr_not_equal(far, MAP_FAILED);
+    memcpy(far, bytes.data, bytes.size);
+    memcpy(far + FOUR_GB, bytes.data, bytes.size);
+    return (struct wndl_bytes){far, FOUR_GB + bytes.size};
+}
+
+/* Makes what is at the start of a section another unit, or nothing. */
+static void spoil_start(
+    const struct dwarf_recipe *how, struct wndl_bytes section, size_t size)
+{
+    uint8_t *start = (uint8_t *)(uintptr_t)section.data;
+    uint8_t *id = memmem(start, size, &(uint64_t){ID}, sizeof(uint64_t));
+    if (how->version == 5 && !how->big_endian && id != NULL)
+        id[0] ^= 1;
+    else
+        memset(start, 0, size);
+}
+
+/* The fixture's table of string offsets has a header of nothing. */
+static void give_header(struct world *w, struct wndl_buf *table)
+{
+    enum { PAD = 7 };
+    size_t size = table->size - PAD;
+    bool wide = w->dwo.how.offset_size == 8;
+    if (wide)
+        dw_patch(&w->dwo, table, PAD, UINT32_MAX, 4);
+    dw_patch(&w->dwo, table, PAD + (wide ? 4 : 0), size - (wide ? 12 : 4),
+        wide ? 8 : 4);
+    dw_patch(&w->dwo, table, PAD + (wide ? 12 : 4), 5, 2);
+}
+
+static void offsets_beyond_4_gb_are_found_by_headers_in(
+    const struct dwarf_recipe *how)
+{
+    struct world w;
+    make_world(&w, how);
+    make_package(&w);
+    if (how->version == 5 && how->indexed)
+        give_header(&w, &w.pads[2]);
+    struct wndl_bytes *parts[] = {&w.package.info,
+        how->version == 5 && how->indexed ? &w.package.str_offsets : NULL,
+        how->version == 5 ? &w.package.rnglists : NULL};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i] == NULL || parts[i]->size == 0)
+            continue;
+        size_t size = parts[i]->size;
+        *parts[i] = far_away(*parts[i]);
+        spoil_start(how, *parts[i], size);
+    }
+    struct wndl_dwarf *d = open_world(&w);
+    check_whole(d);
+    assert_int_equal(stats_of(d).files_missing, 0);
+    wndl_dwarf_close(d);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i] != NULL && parts[i]->size != 0)
+            munmap((void *)(uintptr_t)parts[i]->data, parts[i]->size);
+    free_world(&w);
+}
+
+static void offsets_beyond_4_gb_are_found_by_headers(void **state)
+{
+    (void)state;
+    for_each_recipe(offsets_beyond_4_gb_are_found_by_headers_in);
 }
 
 static void a_unit_that_is_not_packaged_has_a_file(void **state)
@@ -165,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_come_from_the_package),
         cmocka_unit_test(string_offsets_of_a_package_may_be_wider_than_others),
+        cmocka_unit_test(offsets_beyond_4_gb_are_found_by_headers),
         cmocka_unit_test(a_unit_that_is_not_packaged_has_a_file),
         cmocka_unit_test(a_package_costs_no_more_than_its_size),
         cmocka_unit_test(damaged_indexes_are_told_of),
