@@ -47,6 +47,9 @@ try_all() {
     try report --focus server+0x11ff --invert "$1"
     try report --invert --by line "$1"
     try report --blocks peak --thread main "$1"
+    try report --module libhlep.so "$1"
+    try report --filter "!" "$1"
+    try report --margin 3ms "$1"
 }
 
 check_recipes try_all
