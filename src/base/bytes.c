@@ -16,13 +16,14 @@ uint64_t wndl_cursor_uint(struct wndl_cursor *c, unsigned size)
     return v;
 }
 
-uint64_t wndl_cursor_uleb_rest(struct wndl_cursor *c)
+/* Goes on after nine groups, whose `v` has 63 bits. */
+static uint64_t read_long_uleb(
+    struct wndl_cursor *c, const uint8_t *p, uint64_t v)
 {
-    uint64_t v = 0;
-    unsigned shift = 0;
-    for (const uint8_t *p = c->next; p < c->end; p++) {
+    unsigned shift = 63;
+    for (; p < c->end; p++) {
         uint64_t low = *p & 0x7f;
-        bool lost = shift > 63 ? low != 0 : (low << shift) >> shift != low;
+        bool lost = shift > 63 ? low != 0 : low > 1;
         if (lost)
             break;
         if (shift < 64)
@@ -31,10 +32,27 @@ uint64_t wndl_cursor_uleb_rest(struct wndl_cursor *c)
             c->next = p + 1;
             return v;
         }
-        shift += shift < 64 ? 7 : 0;
+        shift = 64;
     }
     wndl_cursor_fail(c);
     return 0;
+}
+
+uint64_t wndl_cursor_uleb_rest(struct wndl_cursor *c)
+{
+    enum { GROUPS = 9 }; /* no bit of so many can be lost */
+    const uint8_t *p = c->next;
+    const uint8_t *end = wndl_cursor_left(c) < GROUPS ? c->end : p + GROUPS;
+    uint64_t v = 0;
+    for (unsigned shift = 0; p < end; shift += 7) {
+        uint64_t group = *p++;
+        v |= (group & 0x7f) << shift;
+        if (group < 0x80) {
+            c->next = p;
+            return v;
+        }
+    }
+    return read_long_uleb(c, p, v);
 }
 
 /*

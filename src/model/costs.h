@@ -51,11 +51,55 @@ enum wndl_label wndl_cost_item_label(const struct wndl_cost_item *item);
 /* "[lost]", for people; NULL for WNDL_LABEL_NONE. Static string. */
 const char *wndl_label_text(enum wndl_label label);
 
+/* Fill `item` for wndl_costs_next, which is here because it runs so often. */
+static inline void wndl_cost_of_sample(
+    struct wndl_cost_item *item, const struct wndl_sample *sample)
+{
+    *item = (struct wndl_cost_item){
+        .cost = {1, sample->cpu},
+        .thread = sample->thread,
+        .node = sample->node,
+        .end = sample->end,
+    };
+}
+
+static inline void wndl_cost_of_block(
+    struct wndl_cost_item *item, const struct wndl_block *block)
+{
+    *item = (struct wndl_cost_item){
+        .cost = {1, block->duration},
+        .thread = block->thread,
+        .node = block->node,
+        .end = block->end,
+        .waiting = block->waiting,
+    };
+}
+
 /*
  * The next item that belongs to `time`. `*at` starts as 0 and is advanced;
  * `*item` is valid if the result is true. False at the end.
  */
-bool wndl_costs_next(const struct wndl_profile *p, enum wndl_time time,
-    size_t *at, struct wndl_cost_item *item);
+static inline bool wndl_costs_next(const struct wndl_profile *p,
+    enum wndl_time time, size_t *at, struct wndl_cost_item *item)
+{
+    size_t samples = p->samples.len;
+    if (*at < samples && time == WNDL_TIME_BLOCKED)
+        *at = samples;
+    if (*at < samples) {
+        wndl_cost_of_sample(item, wndl_vec_at(&p->samples, (*at)++));
+        return true;
+    }
+    if (time == WNDL_TIME_CPU)
+        return false;
+    while (*at - samples < p->blocks.len) {
+        const struct wndl_block *block =
+            wndl_vec_at(&p->blocks, (*at)++ - samples);
+        if (block->waiting && time == WNDL_TIME_BLOCKED)
+            continue;
+        wndl_cost_of_block(item, block);
+        return true;
+    }
+    return false;
+}
 
 #endif

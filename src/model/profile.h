@@ -208,6 +208,7 @@ struct wndl_profile {
     bool is_selected;
     struct {
         uint64_t samples, blocks;
+        uint64_t kept_blocks; /* less than `blocks` has if some were cut */
     } unselected;
     /* While the file could not be written. */
     struct {

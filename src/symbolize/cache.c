@@ -185,16 +185,26 @@ static int compare_rvas(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/*
- * Lists the looked-up addresses, ascending; *fresh: how many are not in the
- * file.
- */
-static bool collect_asked(
-    const struct wndl_symbolizer *s, struct wndl_vec *rvas, size_t *fresh)
+/* Whether an address was looked up that is not in the file. */
+static bool has_fresh(const struct wndl_symbolizer *s)
 {
     const struct wndl_map *map = &s->answers;
     size_t slots = map->slots == NULL ? 0 : (size_t)1 << map->log2;
-    *fresh = 0;
+    if (map->has_zero && !wndl_symbolizer_is_cached(s, 0))
+        return true;
+    for (size_t i = 0; i < slots; i++)
+        if (map->slots[i].key != 0 &&
+            !wndl_symbolizer_is_cached(s, map->slots[i].key))
+            return true;
+    return false;
+}
+
+/* Lists the looked-up addresses, ascending. */
+static bool collect_asked(
+    const struct wndl_symbolizer *s, struct wndl_vec *rvas)
+{
+    const struct wndl_map *map = &s->answers;
+    size_t slots = map->slots == NULL ? 0 : (size_t)1 << map->log2;
     if (!wndl_vec_reserve(rvas, map->count + 1))
         return false;
     if (map->has_zero)
@@ -202,9 +212,6 @@ static bool collect_asked(
     for (size_t i = 0; i < slots; i++)
         if (map->slots[i].key != 0)
             *(uint64_t *)wndl_vec_push(rvas) = map->slots[i].key;
-    for (size_t i = 0; i < rvas->len; i++)
-        *fresh += !wndl_symbolizer_is_cached(
-            s, *(const uint64_t *)wndl_vec_at(rvas, i));
     if (rvas->len > 1)
         qsort(rvas->data, rvas->len, rvas->element, compare_rvas);
     return true;
@@ -300,14 +307,13 @@ static enum wndl_status save_if_fresh(
 {
     struct wndl_arena scratch;
     struct wndl_vec rvas;
-    size_t fresh;
+    if (!has_fresh(s))
+        return WNDL_OK;
     wndl_arena_init(&scratch, s->mem);
     wndl_vec_init(&rvas, &scratch, sizeof(uint64_t));
-    enum wndl_status status = WNDL_OK;
-    if (!collect_asked(s, &rvas, &fresh))
-        status = wndl_symbolizer_no_memory(err);
-    else if (fresh != 0)
-        status = save_answers(s, &rvas, err);
+    enum wndl_status status = collect_asked(s, &rvas)
+                                  ? save_answers(s, &rvas, err)
+                                  : wndl_symbolizer_no_memory(err);
     wndl_arena_free(&scratch);
     return status;
 }

@@ -113,10 +113,9 @@ enum wndl_status wndl_read_ostk(struct wndl_reader *r, struct wndl_cursor *c)
     return read_nodes(r, c, &r->outside);
 }
 
-/* Reads a sample to the end of p->samples, unless its stack was lost. */
-static enum wndl_status read_sample(struct wndl_reader *r,
-    struct wndl_cursor *c, const struct wndl_vec *nodes,
-    struct wndl_sample *sample, uint64_t *lost)
+/* Reads the next sample, whose node is WNDL_NO_INDEX if its stack was lost. */
+static enum wndl_status read_sample(struct wndl_cursor *c,
+    const struct wndl_vec *nodes, struct wndl_sample *sample)
 {
     struct wndl_fields_sample fields = wndl_get_sample(c);
     sample->cpu = wndl_reader_narrow(fields.cpu);
@@ -125,14 +124,31 @@ static enum wndl_status read_sample(struct wndl_reader *r,
     if (c->failed ||
         __builtin_add_overflow(sample->time, fields.time, &sample->time))
         return WNDL_MALFORMED;
-    if (sample->node == WNDL_NO_INDEX) {
-        ++*lost;
-        return WNDL_OK;
-    }
-    struct wndl_sample *slot = wndl_vec_push(&r->p->samples);
-    if (slot == NULL)
+    return WNDL_OK;
+}
+
+/*
+ * Reads `count` samples to the end of p->samples, but for those whose stack was
+ * lost. None is kept after a failure.
+ */
+static enum wndl_status read_samples(struct wndl_reader *r,
+    struct wndl_cursor *c, struct wndl_sample sample, uint64_t count)
+{
+    struct wndl_profile *p = r->p;
+    const struct wndl_thread *of = wndl_vec_at(&p->threads, sample.thread);
+    const struct wndl_vec *nodes = wndl_vec_at(&r->nodes, of->process);
+    if (!wndl_vec_reserve(&p->samples, (size_t)count))
         return WNDL_NOMEM;
-    *slot = *sample;
+    struct wndl_sample *to = wndl_vec_at(&p->samples, p->samples.len);
+    size_t kept = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        if (read_sample(c, nodes, &sample) != WNDL_OK)
+            return WNDL_MALFORMED;
+        to[kept] = sample;
+        kept += sample.node != WNDL_NO_INDEX;
+    }
+    p->samples.len += kept;
+    p->lost[WNDL_LOST_DAMAGED] += count - kept;
     return WNDL_OK;
 }
 
@@ -143,23 +159,13 @@ enum wndl_status wndl_read_samp(struct wndl_reader *r, struct wndl_cursor *c)
     uint32_t thread = wndl_reader_known(&r->threads, samp.thread);
     struct wndl_sample sample = {.time = samp.time};
     uint64_t count = wndl_get_list(c, WNDL_LEAST_SAMPLE);
-    if (c->failed || thread == WNDL_NO_INDEX) {
+    enum wndl_status status = WNDL_MALFORMED;
+    if (!c->failed && thread != WNDL_NO_INDEX) {
+        sample.thread = thread & ((1u << 28) - 1);
+        status = read_samples(r, c, sample, count);
+    }
+    if (status != WNDL_OK)
         p->lost[WNDL_LOST_DAMAGED] += count;
-        return WNDL_MALFORMED;
-    }
-    sample.thread = thread & ((1u << 28) - 1);
-    const struct wndl_thread *of = wndl_vec_at(&p->threads, thread);
-    const struct wndl_vec *nodes = wndl_vec_at(&r->nodes, of->process);
-    size_t kept = p->samples.len;
-    uint64_t lost = 0;
-    enum wndl_status status = WNDL_OK;
-    for (uint64_t i = 0; i < count && status == WNDL_OK; i++)
-        status = read_sample(r, c, nodes, &sample, &lost);
-    if (status != WNDL_OK) {
-        p->samples.len = kept;
-        lost = count;
-    }
-    p->lost[WNDL_LOST_DAMAGED] += lost;
     return status;
 }
 

@@ -12,14 +12,17 @@
 #include <string.h>
 
 /*
- * The current image; `symbols` is NULL when it has none. Its extents are opened
- * for the first frame without a name.
+ * One image; `symbols` is NULL when it has none. Its extents are opened for the
+ * first frame without a name.
  */
 struct work {
     struct wndl_symbolized *s;
     uint32_t module;
+    const char *path; /* of the module */
     struct wndl_symbolizer *symbols;
-    bool are_kept; /* `symbols` stay open */
+    bool are_kept;             /* `symbols` stay open */
+    enum wndl_status opened;   /* OK also for an image in no file */
+    struct wndl_error refusal; /* where that is another */
     struct wndl_extents extents;
     bool extents_open;
     const struct wndl_log *log;
@@ -41,12 +44,10 @@ static uint64_t address_of_frame(
 /* The start of the function without a name; the address itself if unknown. */
 static uint64_t start_of_unnamed(struct work *w, uint64_t address)
 {
-    const struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
     if (w->symbols == NULL)
         return address;
     if (!w->extents_open)
-        wndl_extents_open(&w->extents,
-            wndl_intern_text(&w->s->strings, module->path), w->s->arena.mem);
+        wndl_extents_open(&w->extents, w->path, w->s->arena.mem);
     w->extents_open = true;
     wndl_rva start = {address};
     (void)wndl_extents_find(&w->extents, (wndl_rva){address}, &start);
@@ -89,8 +90,8 @@ static bool append_unnamed(struct work *w, uint32_t frame)
  * functions of one name, is that of its first line, not that of the current
  * line, which may come from an included file.
  */
-static void find_start(struct work *w, const struct wndl_symbol_frame *from,
-    const char **file, uint32_t *line)
+static void find_start(const struct work *w,
+    const struct wndl_symbol_frame *from, const char **file, uint32_t *line)
 {
     struct wndl_symbols start;
     *file = from->file;
@@ -112,6 +113,8 @@ size_t wndl_name_without_clone(const char *name)
     static const char *const suffixes[] = {".cold", ".part", ".isra",
         ".constprop", ".lto_priv", ".llvm", " [clone "};
     size_t length = strlen(name);
+    if (strpbrk(name, ".[") == NULL)
+        return length;
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         const char *found = strstr(name, suffixes[i]);
         if (found == NULL || found == name)
@@ -193,15 +196,13 @@ static void note_lack(
         wndl_error_set_file(&s->lack, path);
 }
 
-/* Opens the symbols, or finds those that are kept. */
 /* Memory comes from wndl_mem_libc(), which any thread may use. */
-static enum wndl_status open_module(const struct wndl_symbolized *s,
-    uint32_t number, const struct wndl_symbol_sources *sources,
-    struct wndl_symbolizer **symbols, struct wndl_error *err)
+static enum wndl_status open_module(const struct work *w,
+    const struct wndl_symbol_sources *sources, struct wndl_symbolizer **symbols,
+    struct wndl_error *err)
 {
-    const struct wndl_module *module = wndl_vec_at(&s->modules, number);
-    const char *path = wndl_intern_text(&s->strings, module->path);
-    const struct wndl_image *image = wndl_vec_at(&s->profile->images, number);
+    const struct wndl_image *image =
+        wndl_vec_at(&w->s->profile->images, w->module);
     const struct wndl_symbolizer_options options = {
         .size = sizeof options,
         .debug_dirs = sources->debug_dirs,
@@ -211,52 +212,43 @@ static enum wndl_status open_module(const struct wndl_symbolized *s,
         .build_id_size = image->build_id.size,
     };
     return wndl_symbolizer_open_with(
-        s->arena.mem, path, &options, symbols, err);
+        w->s->arena.mem, w->path, &options, symbols, err);
 }
 
-static enum wndl_status open_symbols(struct work *w, const char *path,
-    const struct wndl_symbol_sources *sources, struct wndl_error *err)
+/* Opens the symbols, or finds those that are kept. */
+static enum wndl_status open_symbols(
+    struct work *w, const struct wndl_symbol_sources *sources)
 {
     const struct wndl_image *image =
         wndl_vec_at(&w->s->profile->images, w->module);
     if (sources->kept != NULL)
         w->symbols =
-            wndl_kept_symbols_find(sources->kept, path, image->build_id);
+            wndl_kept_symbols_find(sources->kept, w->path, image->build_id);
     w->are_kept = w->symbols != NULL;
     if (w->are_kept)
         return WNDL_OK;
-    enum wndl_status status =
-        open_module(w->s, w->module, sources, &w->symbols, err);
-    w->are_kept =
-        status == WNDL_OK && sources->kept != NULL &&
-        wndl_kept_symbols_add(sources->kept, path, image->build_id, w->symbols);
+    enum wndl_status status = open_module(w, sources, &w->symbols, &w->refusal);
+    w->are_kept = status == WNDL_OK && sources->kept != NULL &&
+                  wndl_kept_symbols_add(
+                      sources->kept, w->path, image->build_id, w->symbols);
     return status;
 }
 
-static bool open_image(
-    struct work *w, const struct wndl_symbol_sources *sources)
+/* Says why the module has no symbols. False when memory is out. */
+static bool note_refusal(struct work *w)
 {
     struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
-    const char *path = wndl_intern_text(&w->s->strings, module->path);
-    module->state = WNDL_SYMBOLS_NOWHERE;
-    if (path[0] != '/')
-        return true;
-    struct wndl_error err = {0};
-    enum wndl_status status = open_symbols(w, path, sources, &err);
-    if (status == WNDL_OK)
-        return true;
     char text[320];
-    note_lack(w->s, &err, path);
-    module->state = state_of_failure(status);
-    err.file[0] = '\0'; /* the module says which */
-    wndl_error_text(&err, text, sizeof text);
-    wndl_log(w->log, WNDL_LOG_WARNING, "%s: no symbols: %s", path, text);
-    return status != WNDL_NOMEM &&
+    note_lack(w->s, &w->refusal, w->path);
+    module->state = state_of_failure(w->opened);
+    w->refusal.file[0] = '\0'; /* the module says which */
+    wndl_error_text(&w->refusal, text, sizeof text);
+    wndl_log(w->log, WNDL_LOG_WARNING, "%s: no symbols: %s", w->path, text);
+    return w->opened != WNDL_NOMEM &&
            wndl_symbolized_text(w->s, text, &module->detail);
 }
 
-static void log_source(
-    const struct work *w, const char *path, const char *debug_file)
+static void log_source(const struct work *w, const char *debug_file)
 {
     static const char *const sources[] = {
         [WNDL_SYMBOLS_LINES] = "names and lines from ",
@@ -265,19 +257,19 @@ static void log_source(
     };
     const struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
     bool lines = module->state == WNDL_SYMBOLS_LINES;
-    wndl_log(w->log, WNDL_LOG_INFO, "%s: %s%s", path, sources[module->state],
+    wndl_log(w->log, WNDL_LOG_INFO, "%s: %s%s", w->path, sources[module->state],
         lines ? debug_file : "");
 }
 
-static void warn_missing(const struct work *w, const char *path,
-    const struct wndl_symbolizer_info *info)
+static void warn_missing(
+    const struct work *w, const struct wndl_symbolizer_info *info)
 {
     char text[512];
     if (info->files_missing == 0)
         return;
     wndl_error_text(&info->first_missing, text, sizeof text);
     wndl_log(w->log, WNDL_LOG_WARNING,
-        "%s: %u file%s of debug information missing: %s", path,
+        "%s: %u file%s of debug information missing: %s", w->path,
         info->files_missing, info->files_missing == 1 ? "" : "s", text);
 }
 
@@ -295,17 +287,16 @@ static bool close_image(struct work *w)
                     : info.has_symtab ? WNDL_SYMBOLS_NAMES
                                       : WNDL_SYMBOLS_EXPORTED;
     module->units_damaged = info.units_damaged;
-    const char *path = wndl_intern_text(&w->s->strings, module->path);
-    log_source(w, path, info.debug_file);
+    log_source(w, info.debug_file);
     bool kept = true;
-    warn_missing(w, path, &info);
-    note_lack(w->s, &info.first_missing, path);
-    note_lack(w->s, &info.first_damage, path);
+    warn_missing(w, &info);
+    note_lack(w->s, &info.first_missing, w->path);
+    note_lack(w->s, &info.first_damage, w->path);
     if (info.first_damage.status != WNDL_OK) {
         char text[512];
         wndl_error_text(&info.first_damage, text, sizeof text);
         bool sound = info.first_damage.status == WNDL_UNSUPPORTED;
-        wndl_log(w->log, WNDL_LOG_WARNING, "%s: %s, %u units lost: %s", path,
+        wndl_log(w->log, WNDL_LOG_WARNING, "%s: %s, %u units lost: %s", w->path,
             sound ? "unsupported" : "damaged", info.units_damaged, text);
         kept = wndl_symbolized_text(w->s, text, &module->detail);
     }
@@ -358,24 +349,112 @@ static bool sort_by_module(
     return true;
 }
 
-/* ---- servers */
+/* ---- modules by several threads */
 
+/*
+ * Modules are asked by several workers. Their names are added in the order of
+ * the modules, one module at a time, so that the result is always the same:
+ * whoever holds `lock` and whose module is `turn` may change `s`.
+ */
 struct asking {
-    const struct wndl_symbolized *s;
+    struct wndl_symbolized *s;
     const struct wndl_symbol_sources *sources;
-    const size_t *starts; /* of modules in the frames */
-    _Atomic uint32_t next;
+    const struct wndl_log *log;
+    const uint32_t *frames; /* in order of their modules */
+    const size_t *starts;   /* of modules in the frames */
+    const char **paths;     /* of modules */
+    bool ahead;             /* whether there are several workers */
+    _Atomic uint32_t next;  /* the first module that nobody has */
+    pthread_mutex_t lock;
+    pthread_cond_t turned;
+    uint32_t turn;
+    bool failed; /* memory is out */
 };
 
-static void ask_for_module(const struct asking *asking, uint32_t m)
+static struct work work_on(const struct asking *asking, uint32_t m)
 {
-    const struct wndl_symbolized *s = asking->s;
-    const struct wndl_module *module = wndl_vec_at(&s->modules, m);
-    const char *path = wndl_intern_text(&s->strings, module->path);
+    return (struct work){
+        .s = asking->s,
+        .module = m,
+        .path = asking->paths[m],
+        .log = asking->log,
+    };
+}
+
+static size_t frames_of(
+    const struct asking *asking, uint32_t m, const uint32_t **frames)
+{
+    *frames = asking->frames + asking->starts[m];
+    return asking->starts[m + 1] - asking->starts[m];
+}
+
+static void ask_server(const struct asking *asking, uint32_t m)
+{
+    const uint32_t *frames;
     struct wndl_symbolizer *symbols;
-    if (path[0] == '/' && asking->starts[m + 1] != asking->starts[m] &&
-        open_module(s, m, asking->sources, &symbols, NULL) == WNDL_OK)
+    const struct work w = work_on(asking, m);
+    if (w.path[0] == '/' && frames_of(asking, m, &frames) != 0 &&
+        open_module(&w, asking->sources, &symbols, NULL) == WNDL_OK)
         wndl_symbolizer_close(symbols);
+}
+
+static void ask_servers_in_turn(void *context, unsigned index)
+{
+    struct asking *asking = context;
+    const uint32_t images = (uint32_t)asking->s->profile->images.len;
+    uint32_t m;
+    (void)index;
+    while ((m = atomic_fetch_add(&asking->next, 1)) < images)
+        ask_server(asking, m);
+}
+
+/*
+ * Servers are slow, not busy: they are asked for several files at a time. What
+ * they have is in debuginfod's cache when the modules are opened.
+ */
+static void ask_servers(struct asking *asking)
+{
+    enum { AT_A_TIME = 8 };
+    if (asking->sources->debuginfod)
+        wndl_workers_run(AT_A_TIME, ask_servers_in_turn, asking);
+    atomic_store(&asking->next, 0);
+}
+
+/* The symbolizer remembers the answers until the module's turn comes. */
+static void look_ahead(
+    const struct work *w, const uint32_t *frames, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct wndl_symbols answer;
+        const char *file;
+        uint32_t line;
+        if (wndl_symbolizer_lookup(w->symbols,
+                address_of_frame(w->s, frames[i]), &answer, NULL) == WNDL_OK)
+            find_start(w, &answer.frames[answer.count - 1], &file, &line);
+    }
+}
+
+static void begin_module(const struct asking *asking, struct work *w)
+{
+    const uint32_t *frames;
+    const size_t count = frames_of(asking, w->module, &frames);
+    if (count == 0 || w->path[0] != '/')
+        return;
+    w->opened = open_symbols(w, asking->sources);
+    if (w->opened == WNDL_OK && asking->ahead)
+        look_ahead(w, frames, count);
+}
+
+/* False when memory is out. */
+static bool add_names(const struct asking *asking, struct work *w)
+{
+    const uint32_t *frames;
+    const size_t count = frames_of(asking, w->module, &frames);
+    struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
+    module->state = WNDL_SYMBOLS_NOWHERE;
+    bool added = (w->opened == WNDL_OK || note_refusal(w)) &&
+                 append_frames(w, frames, count);
+    return close_image(w) && added;
 }
 
 static void ask_in_turn(void *context, unsigned index)
@@ -384,21 +463,56 @@ static void ask_in_turn(void *context, unsigned index)
     const uint32_t images = (uint32_t)asking->s->profile->images.len;
     uint32_t m;
     (void)index;
-    while ((m = atomic_fetch_add(&asking->next, 1)) < images)
-        ask_for_module(asking, m);
+    while ((m = atomic_fetch_add(&asking->next, 1)) < images) {
+        struct work w = work_on(asking, m);
+        begin_module(asking, &w);
+        pthread_mutex_lock(&asking->lock);
+        while (asking->turn != m)
+            pthread_cond_wait(&asking->turned, &asking->lock);
+        asking->failed = !add_names(asking, &w) || asking->failed;
+        asking->turn++;
+        pthread_cond_broadcast(&asking->turned);
+        pthread_mutex_unlock(&asking->lock);
+    }
 }
 
 /*
- * Servers are slow, not busy: they are asked for several files at a time. What
- * they have is in debuginfod's cache when the modules are opened one by one.
+ * Symbols that are kept are found by one thread, and only libc's memory is for
+ * several. Each worker has one module open, so that there are few.
  */
-static void ask_servers(const struct wndl_symbolized *s,
-    const struct wndl_symbol_sources *sources, const size_t *starts)
+static unsigned worker_count(const struct asking *asking)
 {
-    enum { AT_A_TIME = 8 };
-    struct asking asking = {.s = s, .sources = sources, .starts = starts};
-    if (sources->debuginfod)
-        wndl_workers_run(AT_A_TIME, ask_in_turn, &asking);
+    enum { MOST = 4 };
+    const unsigned cores = wndl_workers_cores();
+    if (asking->sources->kept != NULL ||
+        asking->s->arena.mem != wndl_mem_libc() ||
+        asking->s->profile->images.len < 2)
+        return 1;
+    return cores < MOST ? cores : MOST;
+}
+
+static bool list_paths(struct asking *asking)
+{
+    struct wndl_symbolized *s = asking->s;
+    asking->paths =
+        wndl_arena_calloc(&s->arena, s->modules.len, sizeof *asking->paths);
+    for (size_t m = 0; m < s->modules.len && asking->paths != NULL; m++) {
+        const struct wndl_module *module = wndl_vec_at(&s->modules, m);
+        asking->paths[m] = wndl_intern_text(&s->strings, module->path);
+    }
+    return asking->paths != NULL;
+}
+
+static bool ask_modules(struct asking *asking)
+{
+    const unsigned workers = worker_count(asking);
+    asking->ahead = workers > 1;
+    pthread_mutex_init(&asking->lock, NULL);
+    pthread_cond_init(&asking->turned, NULL);
+    wndl_workers_run(workers, ask_in_turn, asking);
+    pthread_cond_destroy(&asking->turned);
+    pthread_mutex_destroy(&asking->lock);
+    return !asking->failed;
 }
 
 static bool symbolize_modules(struct wndl_symbolized *s,
@@ -406,22 +520,16 @@ static bool symbolize_modules(struct wndl_symbolized *s,
 {
     uint32_t *frames;
     size_t *starts;
-    if (!sort_by_module(s, &frames, &starts))
+    struct asking asking = {.s = s, .sources = sources, .log = log};
+    if (!sort_by_module(s, &frames, &starts) || !list_paths(&asking))
         return false;
-    ask_servers(s, sources, starts);
-    uint32_t images = (uint32_t)s->profile->images.len;
-    for (uint32_t m = 0; m < images; m++) {
-        struct work w = {.s = s, .module = m, .log = log};
-        struct wndl_module *module = wndl_vec_at(&s->modules, m);
-        module->state = WNDL_SYMBOLS_NOWHERE;
-        size_t count = starts[m + 1] - starts[m];
-        bool kept = count == 0 || open_image(&w, sources);
-        kept = kept && append_frames(&w, frames + starts[m], count);
-        kept = close_image(&w) && kept;
-        if (!kept)
-            return false;
-    }
-    struct work w = {.s = s, .module = images, .log = log};
+    asking.frames = frames;
+    asking.starts = starts;
+    ask_servers(&asking);
+    if (!ask_modules(&asking))
+        return false;
+    const uint32_t images = (uint32_t)s->profile->images.len;
+    struct work w = work_on(&asking, images);
     struct wndl_module *nowhere = wndl_vec_at(&s->modules, images);
     nowhere->state = WNDL_SYMBOLS_NOWHERE;
     return append_generated(

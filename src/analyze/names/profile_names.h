@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * symbolize: finds the names of a profile's frames in the symbols of each
- * image. Each distinct frame is looked up once; one image is open at a time,
- * unless symbolizers are to be kept.
+ * image. Each distinct frame is looked up once. As many images are open at a
+ * time as there are processors, at most four, unless symbolizers are to be
+ * kept.
  */
 #ifndef WNDL_ANALYZE_NAMES_PROFILE_NAMES_H
 #define WNDL_ANALYZE_NAMES_PROFILE_NAMES_H

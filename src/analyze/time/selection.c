@@ -85,8 +85,7 @@ static bool has_text(struct wndl_bytes in, const char *text)
     return memmem(in.data, in.size, text, strlen(text)) != NULL;
 }
 
-/* The text of a filter, without its sign. */
-static const char *text_of(const char *filter)
+const char *wndl_selection_text(const char *filter)
 {
     return filter + (*filter == '!' || *filter == '\\');
 }
@@ -98,7 +97,7 @@ static bool selects_stacks(const struct wndl_selection *selection)
            (selection->texts != NULL && selection->texts[0] != NULL);
 }
 
-static bool is_module(const struct wndl_symbolized *s,
+bool wndl_module_is_named(const struct wndl_symbolized *s,
     const struct wndl_module *module, const char *name)
 {
     return wndl_bytes_is(wndl_intern_get(&s->strings, module->name), name) ||
@@ -115,7 +114,7 @@ static uint32_t held_by_function(const struct choosing *c, uint32_t index)
     uint32_t held = 0;
     for (size_t i = 0; selection->texts != NULL && selection->texts[i] != NULL;
          i++) {
-        const char *text = text_of(selection->texts[i]);
+        const char *text = wndl_selection_text(selection->texts[i]);
         bool has = has_text(name, text) ||
                    has_text(wndl_intern_get(&s->strings, f->file), text) ||
                    has_text(wndl_intern_get(&s->strings, module->path), text);
@@ -127,7 +126,8 @@ static uint32_t held_by_function(const struct choosing *c, uint32_t index)
     if (selection->ignored != NULL &&
         wndl_function_is_named(name, selection->ignored))
         held |= HAS_IGNORED;
-    if (selection->module != NULL && is_module(s, module, selection->module))
+    if (selection->module != NULL &&
+        wndl_module_is_named(s, module, selection->module))
         held |= HAS_MODULE;
     return held;
 }
@@ -297,9 +297,11 @@ static bool choose_blocks(struct choosing *c)
     memset(c->p->block_ends, 0, sizeof c->p->block_ends);
     for (size_t i = 0; i < blocks->len; i++) {
         const struct wndl_block *block = wndl_vec_at(blocks, i);
+        const size_t before = chosen.len;
         if (c->by_thread[block->thread] && is_stack_chosen(c, block->node) &&
             !add_parts(c, &chosen, block))
             return false;
+        c->p->unselected.kept_blocks += chosen.len != before;
     }
     c->p->blocks = chosen;
     return true;

@@ -53,4 +53,11 @@ bool wndl_select(struct wndl_profile *p, const struct wndl_symbolized *s,
  */
 bool wndl_function_is_named(struct wndl_bytes full, const char *name);
 
+/* Whether `name` is that of the module, or its path. */
+bool wndl_module_is_named(const struct wndl_symbolized *s,
+    const struct wndl_module *module, const char *name);
+
+/* The text of an element of `texts`, without its sign. Part of `text`. */
+const char *wndl_selection_text(const char *text);
+
 #endif

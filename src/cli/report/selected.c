@@ -129,7 +129,7 @@ static bool find_times(const struct wndl_selected_options *o,
         return true;
     if ((o->from != NULL && !read_time("--from", o->from, &bounds.start)) ||
         (o->to != NULL && !read_time("--to", o->to, &bounds.end)) ||
-        !read_time("--margin", o->margin, &margin))
+        !read_time("--margin", o->margin == NULL ? "40ms" : o->margin, &margin))
         return false;
     if (!(o->around == NULL ? add_interval(times, &bounds, bounds)
                             : add_marks(times, p, o->around, margin, &bounds)))
@@ -154,13 +154,26 @@ static struct wndl_bytes name_at(const struct wndl_symbolized *s, size_t i)
     return wndl_intern_get(&s->strings, f->name);
 }
 
-/* The function whose name is spelled nearly so. */
+static struct wndl_bytes module_at(const struct wndl_symbolized *s, size_t i)
+{
+    const struct wndl_module *module = wndl_vec_at(&s->modules, i);
+    return wndl_intern_get(&s->strings, module->name);
+}
+
+/* The names among which one is looked for. */
+struct names {
+    const struct wndl_symbolized *s;
+    struct wndl_bytes (*at)(const struct wndl_symbolized *s, size_t i);
+    size_t count;
+};
+
+/* The name that is spelled nearly so. */
 static size_t add_nearest(
-    const struct wndl_symbolized *s, const char *name, struct wndl_buf *similar)
+    const struct names *names, const char *name, struct wndl_buf *similar)
 {
     struct wndl_suggestion nearest = wndl_suggest(name, strlen(name));
-    for (size_t i = 0; i < s->functions.len; i++) {
-        struct wndl_bytes full = name_at(s, i);
+    for (size_t i = 0; i < names->count; i++) {
+        struct wndl_bytes full = names->at(names->s, i);
         wndl_suggest_try(&nearest, (const char *)full.data, full.size);
     }
     if (nearest.best == NULL)
@@ -171,25 +184,38 @@ static size_t add_nearest(
 }
 
 /*
- * Up to three functions that have the text, whichever case it is in; else the
+ * Up to three names that have the text, whichever case it is in; else the
  * nearest.
  */
 static void add_similar(
-    const struct wndl_symbolized *s, const char *name, struct wndl_buf *similar)
+    const struct names *names, const char *name, struct wndl_buf *similar)
 {
     enum { MOST = 3 };
     size_t found = 0;
-    for (size_t i = 0; i < s->functions.len && found < MOST; i++) {
-        struct wndl_bytes full = name_at(s, i);
+    for (size_t i = 0; i < names->count && found < MOST; i++) {
+        struct wndl_bytes full = names->at(names->s, i);
         if (strcasestr((const char *)full.data, name) == NULL)
             continue;
         wndl_buf_text(similar, found++ == 0 ? "; did you mean " : ", ");
         wndl_buf_add(similar, full.data, full.size);
     }
     if (found == 0)
-        found = add_nearest(s, name, similar);
+        found = add_nearest(names, name, similar);
     wndl_buf_text(similar, found == 0 ? "" : "?");
     wndl_buf_byte(similar, '\0');
+}
+
+/* Says that nothing of this `kind` has the name, and which is similar. */
+static bool say_unknown(const struct names *names, const char *kind,
+    const char *option, const char *name)
+{
+    struct wndl_buf similar;
+    wndl_buf_init(&similar, wndl_mem_libc());
+    add_similar(names, name, &similar);
+    wndl_cli_error("%s %s: no %s of the stacks has this name%s", option, name,
+        kind, similar.failed ? "" : (const char *)similar.data);
+    wndl_buf_free(&similar);
+    return false;
 }
 
 bool wndl_selected_is_function(
@@ -201,16 +227,33 @@ bool wndl_selected_is_function(
         if (wndl_function_is_named(name_at(s, i), name))
             return true;
     }
-    struct wndl_buf similar;
-    wndl_buf_init(&similar, wndl_mem_libc());
-    add_similar(s, name, &similar);
-    wndl_cli_error("%s %s: no function of the stacks has this name%s", option,
-        name, similar.failed ? "" : (const char *)similar.data);
-    wndl_buf_free(&similar);
-    return false;
+    const struct names names = {s, name_at, s->functions.len};
+    return say_unknown(&names, "function", option, name);
 }
 
-static bool are_functions(
+static bool is_module(const struct wndl_symbolized *s, const char *name)
+{
+    for (size_t i = 0; i < s->modules.len && name != NULL; i++) {
+        if (wndl_module_is_named(s, wndl_vec_at(&s->modules, i), name))
+            return true;
+    }
+    const struct names names = {s, module_at, s->modules.len};
+    return name == NULL || say_unknown(&names, "binary", "--module", name);
+}
+
+/* An empty text would be in all names. */
+static bool are_texts(const char *const *filters)
+{
+    for (size_t i = 0; filters[i] != NULL; i++) {
+        if (*wndl_selection_text(filters[i]) != '\0')
+            continue;
+        wndl_cli_error("--filter '%s': give a part of a name", filters[i]);
+        return false;
+    }
+    return true;
+}
+
+static bool are_names(
     const struct wndl_selected_options *o, const struct wndl_symbolized *s)
 {
     if ((o->focus != NULL) + (o->callees != NULL) + (o->callers != NULL) +
@@ -224,7 +267,8 @@ static bool are_functions(
            wndl_selected_is_function(s, "--ignore", o->ignored) &&
            wndl_selected_is_function(s, "--focus", o->focus) &&
            wndl_selected_is_function(s, "--callees", o->callees) &&
-           wndl_selected_is_function(s, "--callers", o->callers);
+           wndl_selected_is_function(s, "--callers", o->callers) &&
+           is_module(s, o->module);
 }
 
 /* ---- the whole */
@@ -306,8 +350,9 @@ static int apply(const struct wndl_selected_options *o,
     struct wndl_selection *selection, struct wndl_cli_recording *recording,
     struct wndl_vec *times)
 {
-    if (!is_process(&recording->profile, selection->process) ||
-        !are_functions(o, &recording->symbolized) ||
+    if (!are_texts(selection->texts) ||
+        !is_process(&recording->profile, selection->process) ||
+        !are_names(o, &recording->symbolized) ||
         !find_times(o, &recording->profile, times))
         return WNDL_EXIT_USAGE;
     const size_t sites = count_sites(&recording->profile);
@@ -332,6 +377,10 @@ int wndl_selected_apply(const struct wndl_selected_options *o, uint64_t pid,
         .module = o->module,
         .ignored = o->ignored,
     };
+    if (o->margin != NULL && o->around == NULL) {
+        wndl_cli_error("--margin TIME is for --around TEXT");
+        return WNDL_EXIT_USAGE;
+    }
     if (pid == 0 && filters[0] == NULL && !wndl_selected_given(o))
         return 0;
     struct wndl_arena arena;

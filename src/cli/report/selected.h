@@ -10,7 +10,7 @@ struct wndl_selected_options {
     const char *threads;
     const char *from, *to; /* times since the start */
     const char *around;    /* a text of marks */
-    const char *margin;    /* a time */
+    const char *margin;    /* a time; NULL: 40 ms */
     const char *module;
     const char *function, *ignored;
     const char *focus, *callees, *callers; /* functions */
@@ -35,9 +35,9 @@ struct wndl_selected_options {
             "samples: only during the marks with TEXT, and --margin before "   \
             "and after them",                                                  \
             WNDL_OPT_TEXT, offsetof(type, field.around)},                      \
-        {0, "margin", "TIME", NULL, "40ms", NULL,                              \
-            "the time of --around before and after each mark", WNDL_OPT_TEXT,  \
-            offsetof(type, field.margin)},                                     \
+        {0, "margin", "TIME", NULL, NULL, NULL,                                \
+            "the time of --around before and after each mark (default: 40ms)", \
+            WNDL_OPT_TEXT, offsetof(type, field.margin)},                      \
         {0, "module", "NAME", NULL, NULL, NULL,                                \
             "only stacks with code of this binary", WNDL_OPT_TEXT,             \
             offsetof(type, field.module)},                                     \

@@ -244,7 +244,7 @@ static void put_selection(const struct wndl_text *t)
         wndl_text_number(p->unselected.samples, all));
     if (p->unselected.blocks != 0)
         wndl_buf_printf(t->out, ", %s of %s times without a CPU",
-            wndl_text_number(p->blocks.len, some),
+            wndl_text_number(p->unselected.kept_blocks, some),
             wndl_text_number(p->unselected.blocks, all));
     wndl_buf_byte(t->out, '\n');
 }

@@ -37,6 +37,10 @@ static void nothing_to_show(const struct wndl_text *t)
     char text[WNDL_NUMBER_SIZE];
     if (t->r->time == WNDL_TIME_BYTES)
         wndl_buf_text(t->out, "No blocks: none of them is in the heap.\n");
+    else if (p->is_selected)
+        wndl_buf_printf(t->out,
+            "Nothing that was selected %s; --time wall shows the rest of it.\n",
+            t->r->time == WNDL_TIME_CPU ? "used the CPU" : "was blocked");
     else if (t->r->time == WNDL_TIME_CPU && t->r->times.blocked != 0)
         wndl_buf_printf(t->out,
             "No samples: %s.\nThreads were blocked for %s.\n",

@@ -31,6 +31,8 @@ try_all() {
     try annotate --callers server+0x11ff "$1"
     try annotate --asm --time wall libhelp.so+0x340 "$1"
     try annotate --json --time wall --process 4714 server+0x100f "$1"
+    try report --process 4714 "$1"
+    try report --function libhelp.so+0x340 --time blocked "$1"
     # What is refused, and how.
     try report --callees server+0x11ff --callers server+0x11ff "$1"
     try report --ignore server "$1"
@@ -47,6 +49,9 @@ try_all() {
     try report --focus server+0x11ff --invert "$1"
     try report --invert --by line "$1"
     try report --blocks peak --thread main "$1"
+    try report --module libhlep.so "$1"
+    try report --filter "!" "$1"
+    try report --margin 3ms "$1"
 }
 
 check_recipes try_all

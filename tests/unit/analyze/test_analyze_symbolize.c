@@ -6,6 +6,7 @@
 #include "recipe.h"
 #include "wndl/read.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 extern const char __ehdr_start[]; /* the linker's: where rva 0 is mapped */
@@ -28,19 +29,9 @@ struct fixture {
     struct wndl_symbolized symbolized;
 };
 
-/*
- * Three frames: the landmark's first byte; one past it, as if a call returned
- * there, so the same byte; an address in no image.
- */
-static void read_profile(struct wndl_profile *profile)
+static void read_recipe(struct wndl_profile *profile, const char *recipe)
 {
-    char recipe[512];
     struct wndl_buf file;
-    snprintf(recipe, sizeof recipe,
-        "meta 1 1 1 h / app\nprocess 0 1 /bin/app app\nthread 0 1 app\n"
-        "image /proc/self/exe -\n"
-        "sample 0 1 0 0:%lx 0:%lx!\nsample 0 2 0 -:1000\n",
-        rva_of_landmark() + 1, rva_of_landmark());
     wndl_buf_init(&file, wndl_mem_libc());
     assert_true(recipe_cook(recipe, &file));
     assert_true(wndl_profile_init(profile, wndl_mem_libc()));
@@ -48,6 +39,21 @@ static void read_profile(struct wndl_profile *profile)
                          (struct wndl_bytes){file.data, file.size}, NULL),
         WNDL_OK);
     wndl_buf_free(&file);
+}
+
+/*
+ * Three frames: the landmark's first byte; one past it, as if a call returned
+ * there, so the same byte; an address in no image.
+ */
+static void read_profile(struct wndl_profile *profile)
+{
+    char recipe[512];
+    snprintf(recipe, sizeof recipe,
+        "meta 1 1 1 h / app\nprocess 0 1 /bin/app app\nthread 0 1 app\n"
+        "image /proc/self/exe -\n"
+        "sample 0 1 0 0:%lx 0:%lx!\nsample 0 2 0 -:1000\n",
+        rva_of_landmark() + 1, rva_of_landmark());
+    read_recipe(profile, recipe);
 }
 
 static void make(struct fixture *f)
@@ -137,6 +143,70 @@ static void kept_symbols_are_opened_once(void **state)
     wndl_kept_symbols_close(&kept);
 }
 
+enum { FRAMES = 40 }; /* of each module */
+
+/*
+ * Modules of many names, which are all this program or none. The last frame of
+ * each is the landmark's; the others are of code on both sides of it.
+ */
+static void read_many_modules(struct wndl_profile *profile)
+{
+    enum { MODULES = 12, APART = 24 };
+    struct wndl_buf recipe;
+    wndl_buf_init(&recipe, wndl_mem_libc());
+    wndl_buf_text(&recipe, "meta 1 1 1 h / app\nprocess 0 1 /bin/app app\n"
+                           "thread 0 1 app\n");
+    for (int m = 0; m < MODULES; m++)
+        wndl_buf_printf(&recipe, "image /proc/%.*s%s -\n", 2 * m,
+            "./././././././././././././", m % 5 == 3 ? "none" : "self/exe");
+    for (int m = 0; m < MODULES; m++) {
+        wndl_buf_printf(&recipe, "sample 0 %d 0", m + 1);
+        for (int i = FRAMES - 1; i >= 0; i--)
+            wndl_buf_printf(&recipe, " %d:%lx", m,
+                rva_of_landmark() + 1 + (unsigned long)(i * (m + 1) * APART));
+        wndl_buf_text(&recipe, "\n");
+    }
+    wndl_buf_byte(&recipe, '\0');
+    assert_false(recipe.failed);
+    read_recipe(profile, (const char *)recipe.data);
+    wndl_buf_free(&recipe);
+}
+
+static void assert_same_vec(const struct wndl_vec *a, const struct wndl_vec *b)
+{
+    assert_int_equal(a->len, b->len);
+    assert_memory_equal(a->data, b->data, a->len * a->element);
+}
+
+/* Only libc's memory is for several threads. */
+static void names_do_not_depend_on_the_number_of_threads(void **state)
+{
+    (void)state;
+    struct failing_mem one_thread;
+    struct wndl_symbolized alone;
+    struct fixture f;
+    failing_mem_init(&one_thread, LONG_MAX);
+    read_many_modules(&f.profile);
+    assert_true(wndl_symbolized_init(&alone, &f.profile, &one_thread.mem));
+    assert_int_equal(
+        wndl_symbolize_profile(&alone, &no_sources, NULL, NULL), WNDL_OK);
+    for (int i = 0; i < 5; i++) {
+        assert_true(
+            wndl_symbolized_init(&f.symbolized, &f.profile, wndl_mem_libc()));
+        assert_int_equal(
+            wndl_symbolize_profile(&f.symbolized, &no_sources, NULL, NULL),
+            WNDL_OK);
+        assert_same_vec(&f.symbolized.functions, &alone.functions);
+        assert_same_vec(&f.symbolized.locations, &alone.locations);
+        assert_same_vec(&f.symbolized.frame_locations, &alone.frame_locations);
+        assert_same_vec(&f.symbolized.spans, &alone.spans);
+        assert_string_equal(name_of(&f, FRAMES - 1), "landmark");
+        wndl_symbolized_free(&f.symbolized);
+    }
+    wndl_symbolized_free(&alone);
+    wndl_profile_free(&f.profile);
+}
+
 static void failed_allocations_are_told_and_leak_nothing(void **state)
 {
     (void)state;
@@ -194,6 +264,7 @@ int main(void)
         cmocka_unit_test(return_address_is_looked_up_one_byte_before),
         cmocka_unit_test(code_in_no_image_is_one_function),
         cmocka_unit_test(kept_symbols_are_opened_once),
+        cmocka_unit_test(names_do_not_depend_on_the_number_of_threads),
         cmocka_unit_test(failed_allocations_are_told_and_leak_nothing),
         cmocka_unit_test(extents_find_the_start_of_a_function),
         cmocka_unit_test(extents_of_what_is_no_binary_find_nothing),

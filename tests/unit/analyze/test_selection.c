@@ -92,6 +92,7 @@ static void times_are_half_open_and_cut_blocks(void **state)
     select_in(&n, &(struct wndl_selection){.times = parts, .time_count = 3});
     const struct wndl_block *cut = n.profile.blocks.data;
     assert_int_equal(n.profile.blocks.len, 2);
+    assert_int_equal(n.profile.unselected.kept_blocks, 1);
     assert_int_equal(cut[0].start, block.start + 100);
     assert_int_equal(cut[0].duration, 50);
     assert_int_equal(cut[1].duration, 1);
