@@ -428,6 +428,35 @@ enum wndl_status wndl_read_hwro(struct wndl_reader *r, struct wndl_cursor *c)
     return read_list(&list, &list.heap->wrongs, WNDL_LEAST_WRONG, read_wrong);
 }
 
+static uint8_t whose(uint64_t number)
+{
+    return number < WNDL_WHOSE_COUNT ? (uint8_t)number
+                                     : (uint8_t)WNDL_WHOSE_UNKNOWN;
+}
+
+static enum wndl_status read_mixed(struct list *list, void *element)
+{
+    struct wndl_fields_mixed fields = wndl_get_mixed(list->c);
+    *(struct wndl_alloc_wrong *)element = (struct wndl_alloc_wrong){
+        .node = known_node(list, fields.node),
+        .kind = WNDL_WRONG_FREE_ALLOCATOR,
+        .count = fields.count,
+        .address = fields.address,
+        .taken_at = known_node(list, fields.taken_at),
+        .taken_by = whose(fields.taken_by),
+        .freed_by = whose(fields.freed_by),
+    };
+    return WNDL_OK;
+}
+
+enum wndl_status wndl_read_hmix(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct list list;
+    if (!begin_list(&list, r, c, wndl_get_findings(c).process))
+        return WNDL_MALFORMED;
+    return read_list(&list, &list.heap->wrongs, WNDL_LEAST_MIXED, read_mixed);
+}
+
 static enum wndl_status read_together(struct list *list, void *element)
 {
     struct wndl_alloc_together *together = element;
