@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/record/frees.h"
 
+#include "base/stacktree.h"
 #include "rt/heap/count/block_marks.h"
 #include "rt/heap/count/growth.h"
 #include "rt/heap/count/state.h"
 #include "rt/heap/count/thread.h"
 #include "rt/heap/record/copy_growth.h"
+#include "rt/heap/record/operators.h"
 #include "rt/heap/record/untracked.h"
 #include "rt/tags/core/current.h"
 
@@ -189,9 +191,51 @@ static WNDL_RT_NOINLINE void end_unknown(struct wndl_rt_heap_thread *t,
         record_wrong(t, &wrong, regs);
 }
 
+/* The first address of the stack; 0: none. */
+static uint64_t start_of_stack(uint32_t node)
+{
+    const uint64_t addresses = (UINT64_C(1) << WNDL_KEY_INTERRUPTED_SHIFT) - 1;
+    return node == 0 ? 0
+                     : wndl_stacktree_node(wndl_rt.tree, node)->key & addresses;
+}
+
+/* A block of operator new that ends by free(), or the other way round. */
+static WNDL_RT_NOINLINE void check_operators(struct wndl_rt_heap_thread *t,
+    const struct wndl_rt_free *freed, const struct wndl_regs *regs)
+{
+    struct wndl_rt_wrong wrong = {.kind = WNDL_HEAP_WRONG_OTHER,
+        .address = freed->block.address,
+        .taken_at = wndl_rt_heap->sites.sites[freed->block.site].node};
+    const uint64_t start = start_of_stack(wrong.taken_at);
+    if (start == 0 || wndl_rt_free_is_inherited(freed))
+        return;
+    wrong.freed_by = wndl_rt_operators_freed(regs->ip);
+    if (wrong.freed_by == WNDL_HEAP_WHOSE_UNKNOWN)
+        return;
+    wrong.taken_by = wndl_rt_operators_took(start);
+    if (wrong.taken_by != wrong.freed_by)
+        record_wrong(t, &wrong, regs);
+}
+
+/*
+ * Whether that is checked: for the first few blocks of a site that the stripe
+ * frees. Code that frees them wrongly does so for each.
+ */
+static inline bool checks_operators(
+    const struct wndl_rt_heap_thread *t, const struct wndl_rt_free *freed)
+{
+    enum { CHECKED = 8 };
+    return wndl_rt_operators_known && freed->kind == WNDL_RT_FREE_IN_SITE &&
+           wndl_rt_heap->sample_below == 0 &&
+           __atomic_load_n(&t->stripe.counts[freed->block.site].frees,
+               __ATOMIC_RELAXED) < CHECKED;
+}
+
 void wndl_rt_heap_freed(struct wndl_rt_heap_thread *t,
     const struct wndl_rt_free *freed, const struct wndl_regs *regs)
 {
+    if (checks_operators(t, freed))
+        check_operators(t, freed, regs);
     if (freed->kind == WNDL_RT_FREE_UNKNOWN)
         end_unknown(t, freed->block.address, regs);
     else if (freed->kind == WNDL_RT_FREE_IN_SITE && t->last != 0 &&
