@@ -1,5 +1,5 @@
 # The package of Debian that `./run package` makes: the command, what it preloads,
-# man pages, completions. The library is installed by `cmake --install` alone.
+# man pages, completions. Libraries are installed by `cmake --install` alone.
 if(WINDLASS_OLD_ROOT)
   # Debian has Zydis as a shared library only, other releases another one.
   file(REAL_PATH ${WINDLASS_ZYDIS} zydis)

@@ -16,6 +16,7 @@ struct wndl_process_heap *wndl_profile_heap(
     wndl_vec_init(&heap->memory, arena, sizeof(struct wndl_heap_memory));
     wndl_vec_init(&heap->snapshots, arena, sizeof(struct wndl_heap_snapshot));
     wndl_vec_init(&heap->counts, arena, sizeof(struct wndl_alloc_counts));
+    wndl_vec_init(&heap->lived, arena, sizeof(struct wndl_alloc_lived));
     wndl_vec_init(&heap->reported, arena, sizeof(struct wndl_alloc_reported));
     wndl_vec_init(&heap->leaks, arena, sizeof(struct wndl_alloc_leaks));
     wndl_vec_init(&heap->growths, arena, sizeof(struct wndl_alloc_growth));
@@ -32,6 +33,16 @@ const struct wndl_heap_snapshot *wndl_heap_kept(
     return heap->kept == WNDL_NO_INDEX
                ? NULL
                : wndl_vec_at(&heap->snapshots, heap->kept);
+}
+
+bool wndl_heap_knows_lived(
+    const struct wndl_process_heap *heap, uint32_t snapshot)
+{
+    const struct wndl_heap_snapshot *s =
+        wndl_vec_at(&heap->snapshots, snapshot);
+    if (s->cut || heap->lived_step == 0)
+        return false;
+    return snapshot == heap->kept || snapshot % heap->lived_step == 0;
 }
 
 static uint64_t at_most(uint64_t value, uint64_t most)

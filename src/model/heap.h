@@ -3,7 +3,9 @@
  * heap: the heaps of the recorded processes, as plain data
  * (docs/formats/wndl.md, HEAP and on). For each process the counts of only one
  * snapshot are kept, so that memory is bounded by what is distinct: 40 bytes a
- * site, 48 a site that the snapshot counts.
+ * site, 48 a site that the snapshot counts. What lived at earlier ones is kept
+ * on request, of fewer of them where it would be more than about a million
+ * numbers.
  */
 #ifndef WNDL_MODEL_HEAP_H
 #define WNDL_MODEL_HEAP_H
@@ -36,6 +38,13 @@ struct wndl_alloc_counts {
     uint64_t at_peak;   /* blocks that lived at the peak */
     uint64_t temporary; /* freed by their thread before its next allocation */
     uint64_t lifetime;  /* ns, summed over freed blocks */
+};
+
+/* Blocks of a site that lived at one of several snapshots. */
+struct wndl_alloc_lived {
+    uint32_t snapshot; /* index in the heap's snapshots */
+    uint32_t site;
+    uint64_t blocks; /* of sampled ones, if the heap is sampled */
 };
 
 /* A stack that reported blocks; node 0: it is not known. */
@@ -92,7 +101,7 @@ enum wndl_wrong_free {
 enum wndl_whose {
     WNDL_WHOSE_UNKNOWN = 0,
     WNDL_WHOSE_MALLOC = 1,   /* the program's malloc */
-    WNDL_WHOSE_REPORTED = 2, /* a pool's, told of by the program */
+    WNDL_WHOSE_REPORTED = 2, /* a pool's, as the program reported */
     WNDL_WHOSE_LIBC = 3,     /* libc's, beside the program's malloc */
     WNDL_WHOSE_CPP = 4,      /* C++'s operators */
     WNDL_WHOSE_COUNT = 5,
@@ -217,6 +226,10 @@ struct wndl_process_heap {
     struct wndl_vec snapshots; /* struct wndl_heap_snapshot, in order */
     uint32_t kept; /* index of the kept one in snapshots, or WNDL_NO_INDEX */
     struct wndl_vec counts; /* struct wndl_alloc_counts of the kept snapshot */
+    /* struct wndl_alloc_lived, if the profile wants them: of the snapshots
+     * whose index is a multiple of `lived_step`; 0: of none. */
+    struct wndl_vec lived;
+    uint32_t lived_step;
     uint64_t lost; /* blocks of the kept snapshot whose site is damaged */
     struct wndl_vec reported; /* struct wndl_alloc_reported */
     struct wndl_vec leaks;    /* struct wndl_alloc_leaks */
@@ -243,6 +256,10 @@ struct wndl_process_heap *wndl_profile_heap(
 /* The snapshot whose counts are kept, or NULL. Valid as long as the heap. */
 const struct wndl_heap_snapshot *wndl_heap_kept(
     const struct wndl_process_heap *heap);
+
+/* Whether it is known what lived at the snapshot of this index. */
+bool wndl_heap_knows_lived(
+    const struct wndl_process_heap *heap, uint32_t snapshot);
 
 /*
  * The number of blocks that a recorded one of the site stands for: 1, or more

@@ -184,6 +184,7 @@ struct wndl_profile {
     struct wndl_vec tag_names; /* struct wndl_bytes: analyze/heap/tags.h */
     struct wndl_map frame_index, node_index;
     uint64_t wanted_snapshot; /* of each heap; default WNDL_LAST_SNAPSHOT */
+    bool wants_lived; /* of the last one: what lived at earlier ones, too */
 
     uint64_t time_base, realtime, interval, duration;
     /* ns between reads of blocked threads; 0: none */

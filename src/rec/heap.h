@@ -155,7 +155,7 @@ enum wndl_heap_wrong_kind {
 enum wndl_heap_whose {
     WNDL_HEAP_WHOSE_UNKNOWN = 0,
     WNDL_HEAP_WHOSE_MALLOC = 1,   /* the program's malloc */
-    WNDL_HEAP_WHOSE_REPORTED = 2, /* a pool's, told of by the program */
+    WNDL_HEAP_WHOSE_REPORTED = 2, /* a pool's, as the program reported */
     WNDL_HEAP_WHOSE_LIBC = 3,     /* libc's, beside the program's malloc */
     WNDL_HEAP_WHOSE_CPP = 4,      /* C++'s operators */
 };

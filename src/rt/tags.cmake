@@ -26,6 +26,7 @@ set_target_properties(windlass-tags PROPERTIES
 file(RELATIVE_PATH pc_to_prefix
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(tags/windlass-tags.pc.in windlass-tags.pc @ONLY)
-install(TARGETS windlass-tags LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS windlass-tags
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/windlass-tags.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)

@@ -216,6 +216,7 @@ static void read_mended(struct wndl_bytes file)
         return;
     if (file.size % 5 == 0)
         p.wanted_snapshot = 0;
+    p.wants_lived = file.size % 3 == 0;
     if (wndl_reader_read(&p, file, NULL) == WNDL_OK &&
         wndl_symbolized_init(&s, &p, wndl_mem_libc())) {
         if (name_frames(&s)) {

@@ -11,6 +11,8 @@ interface MadeHeap {
   curve: [number, number, number][]; // us, bytes, blocks
   stacks: { node: number; [column: string]: number }[];
   sizes?: { stack: number; power: number; [column: string]: number }[];
+  // By snapshot.
+  lived?: { snapshot: number; stack: number; bytes: number; blocks: number }[];
 }
 
 export interface MadeFunction {
@@ -271,6 +273,11 @@ function encodeHeap(file: ColumnFile, prefix: string, heap: MadeHeap): void {
     file.addFit(
       `${prefix}sizes.${name}`,
       heap.sizes!.map((s) => s[name]),
+    );
+  for (const name of ["snapshot", "stack", "bytes", "blocks"] as const)
+    file.addFit(
+      `${prefix}lived.${name}`,
+      (heap.lived ?? []).map((l) => l[name]),
     );
 }
 

@@ -139,6 +139,54 @@ export function heapPage(more: Record<string, number> = {}): MadePage {
   return made;
 }
 
+// Three snapshots: parse grows, then eval does and parse shrinks; what "gone"
+// had is freed, and "kept" does not change.
+export function growthPage(): MadePage {
+  const made = new MadePage();
+  const process = made.process();
+  made.thread(process, "main");
+  const stacks = ["parse;malloc", "eval;malloc", "gone", "kept"].map((path) => ({
+    node: made.stack("main;" + path, known),
+    bytes_live: 0,
+    blocks_live: 0,
+  }));
+  const lived: [number, number, number, number][] = [
+    [1, 0, 1024, 1],
+    [1, 3, 500, 5],
+    [2, 0, 5120, 5],
+    [2, 2, 100, 1],
+    [2, 3, 500, 5],
+    [4, 0, 4096, 4],
+    [4, 1, 8192, 2],
+    [4, 3, 500, 5],
+  ];
+  made.heap({
+    info: {
+      process,
+      totals: {},
+      sampled: false,
+      snapshots: [1, 2, 4].map((number) => ({
+        number,
+        time_ns: number * 1e8,
+        why: "by --snapshot-every",
+        text: number === 4 ? "loaded" : "",
+      })),
+    },
+    curve: [
+      [0, 0, 0],
+      [900000, 12788, 11],
+    ],
+    stacks,
+    lived: lived.map(([snapshot, stack, bytes, blocks]) => ({
+      snapshot,
+      stack,
+      bytes,
+      blocks,
+    })),
+  });
+  return made;
+}
+
 export const hostileNames = [
   "<script>globalThis.broken = 1</script>",
   '"><img src=x onerror="globalThis.broken = 1">',

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { display } from "../src/data/display";
+import { change } from "../src/model/amount";
 import {
+  fitOrder,
   functionTable,
   type FunctionOrder,
   sortFunctions,
@@ -25,9 +27,10 @@ import {
 } from "../src/model/search";
 import { makeTree, type Shape, type ShapeKind } from "../src/model/shapes";
 import { addThread, emptyBins } from "../src/model/timeline";
-import { addTotals, deltaOf, Order } from "../src/model/totals";
+import { addTotals, deltaOf, Order, shareOf } from "../src/model/totals";
 import type { Tree } from "../src/model/tree";
 import { selectAll, sum, weighHeap, weighTime } from "../src/model/weights";
+import { growing, pairOf } from "../src/model/growth";
 import { layOut, manySmall } from "../src/draw/flame_layout";
 import { blocked, chartOf, running } from "../src/draw/stack_chart";
 import { shortName } from "../src/model/short_name";
@@ -35,7 +38,7 @@ import { Analysis } from "../src/state/analysis";
 import { initial } from "../src/state/state";
 import { laneRows, makeLane, residentAt } from "../src/views/lanes";
 import { MadePage } from "./made_page";
-import { cpuPage, diffPage, heapPage } from "./made_pages";
+import { cpuPage, diffPage, growthPage, heapPage } from "./made_pages";
 
 const shape = (kind: ShapeKind, other: Partial<Shape> = {}): Shape => ({
   kind,
@@ -556,4 +559,84 @@ test("what was resident is beside the heap, on one scale", () => {
   assert.equal(residentAt(profile, of, 9), null);
   const other = laneRows(profile).find(({ process }) => process === of)!;
   assert.deepEqual(makeLane(profile, other, [0, 1e6], 10).live, []);
+});
+
+// Each function's self and total change at the later of two snapshots.
+function grown(since: number | null, until: number | null, unit: "bytes" | "blocks") {
+  const analysis = new Analysis(growthPage().profile());
+  const state = {
+    ...initial,
+    tab: "heap" as const,
+    kind: "growth",
+    since,
+    until,
+    unit,
+  };
+  const { order, rows } = analysis.functions(state);
+  const name = (f: number) => analysis.names.function(f);
+  const by = fitOrder(state.order, order.totals);
+  return {
+    order,
+    changes: sortFunctions(rows, by, order.totals, name).map((r) => [
+      name(r.function),
+      r.selfB - r.selfA,
+      r.totalB - r.totalA,
+    ]),
+  };
+}
+
+test("functions grow and shrink between two snapshots", () => {
+  assert.deepEqual(grown(2, 4, "bytes").changes, [
+    ["eval", 0, 8192],
+    ["malloc", 7168, 7168],
+    ["main", 0, 7068],
+    ["gone", -100, -100],
+    ["parse", 0, -1024],
+  ]);
+  assert.deepEqual(grown(1, 2, "blocks").changes, [
+    ["main", 0, 5],
+    ["parse", 0, 4],
+    ["malloc", 4, 4],
+    ["gone", 1, 1],
+  ]);
+});
+
+test("growth shows all that changed, though it be in both directions", () => {
+  const { order } = grown(2, 4, "bytes");
+  const { a, b } = order.totals;
+  assert.deepEqual([a.all, b!.all], [1124, 8192]);
+  const [main] = order.children(0);
+  const below = [...order.children(main)];
+  const shares = below.map((n) => shareOf(order.totals, n));
+  assert.deepEqual(
+    shares.map((s) => Math.round(s * 9316)),
+    [8192, 1024, 100],
+  );
+  assert.deepEqual(
+    below.map((n) => Math.sign(deltaOf(order.totals, n))),
+    [1, -1, -1],
+  );
+});
+
+test("growth is from the first snapshot to the last, or of two that fit", () => {
+  const profile = growthPage().profile();
+  const { snapshots } = profile.heaps[0];
+  const numbers = (since: number | null, until: number | null) =>
+    pairOf(snapshots, since, until).map((s) => s.number);
+  assert.deepEqual(growing(profile), [0]);
+  assert.deepEqual(growing(heapPage().profile()), []);
+  assert.deepEqual(numbers(null, null), [1, 4]);
+  assert.deepEqual(numbers(1, 2), [1, 2]);
+  assert.deepEqual(numbers(2, 1), [2, 4]);
+  assert.deepEqual(numbers(4, 4), [1, 4]);
+  assert.deepEqual(numbers(3, 77), [1, 4]);
+  const analysis = new Analysis(profile);
+  assert.deepEqual(analysis.heapKinds(), ["live", "growth"]);
+  assert.equal(analysis.heapKind({ ...initial, tab: "heap" }), "live");
+});
+
+test("growth is told by signs", () => {
+  assert.equal(change(1024, "bytes"), "+1.00 KiB");
+  assert.equal(change(-1, "blocks"), "\u22121 block");
+  assert.equal(change(0, "blocks"), "\u00b10 blocks");
 });

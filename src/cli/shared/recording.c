@@ -10,13 +10,21 @@
 #include "cli/shared/known_file.h"
 #include "wndl/read.h"
 
+/* The parts of a recording that are read, where there is a choice. */
+struct wanted {
+    uint64_t snapshot; /* number; 0: the last one */
+    bool lived;        /* whether blocks of all snapshots are */
+};
+
 static enum wndl_status read_input(struct wndl_profile *profile,
-    const struct wndl_input *input, uint64_t snapshot, struct wndl_error *err)
+    const struct wndl_input *input, const struct wanted *wanted,
+    struct wndl_error *err)
 {
     if (!wndl_profile_init(profile, wndl_mem_libc()))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     profile->wanted_snapshot =
-        snapshot == 0 ? WNDL_LAST_SNAPSHOT : snapshot - 1;
+        wanted->snapshot == 0 ? WNDL_LAST_SNAPSHOT : wanted->snapshot - 1;
+    profile->wants_lived = wanted->lived;
     enum wndl_status status =
         input->file.bytes.size != 0
             ? wndl_reader_read_file(profile, &input->file, err)
@@ -68,9 +76,9 @@ static enum wndl_status find_names(struct wndl_cli_recording *loaded,
     return status;
 }
 
-bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
+static bool open_recording(struct wndl_cli_recording *loaded,
     const struct wndl_input *input, const struct wndl_symbol_options *symbols,
-    uint64_t snapshot, bool verbose)
+    const struct wanted *wanted, bool verbose)
 {
     /* The report itself mentions damage; --verbose reports it here too. */
     const struct wndl_log log = {.write = write_log, .level = WNDL_LOG_INFO};
@@ -78,8 +86,7 @@ bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
     if (!wndl_known_file_is_taken(input, WNDL_TAKES_RECORDINGS))
         return false;
     wndl_progress_begin("reading", input->name);
-    enum wndl_status status =
-        read_input(&loaded->profile, input, snapshot, &err);
+    enum wndl_status status = read_input(&loaded->profile, input, wanted, &err);
     if (status != WNDL_OK) {
         wndl_progress_end();
         wndl_input_error(input, &err);
@@ -94,6 +101,21 @@ bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
     wndl_profile_free(&loaded->profile);
     wndl_input_error(input, &err);
     return false;
+}
+
+bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
+    const struct wndl_input *input, const struct wndl_symbol_options *symbols,
+    uint64_t snapshot, bool verbose)
+{
+    const struct wanted wanted = {.snapshot = snapshot};
+    return open_recording(loaded, input, symbols, &wanted, verbose);
+}
+
+bool wndl_cli_recording_open_lived(struct wndl_cli_recording *loaded,
+    const struct wndl_input *input, const struct wndl_symbol_options *symbols)
+{
+    const struct wanted wanted = {.lived = true};
+    return open_recording(loaded, input, symbols, &wanted, false);
 }
 
 void wndl_cli_recording_close(struct wndl_cli_recording *loaded)

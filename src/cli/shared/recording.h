@@ -25,6 +25,11 @@ struct wndl_cli_recording {
 bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
     const struct wndl_input *input, const struct wndl_symbol_options *symbols,
     uint64_t snapshot, bool verbose);
+
+/* The same of the last snapshots, with what lived at earlier ones. */
+bool wndl_cli_recording_open_lived(struct wndl_cli_recording *loaded,
+    const struct wndl_input *input, const struct wndl_symbol_options *symbols);
+
 void wndl_cli_recording_close(struct wndl_cli_recording *loaded);
 
 /*

@@ -159,8 +159,8 @@ static bool load_recording(
     struct wndl_input input;
     if (!wndl_input_open(&input, path))
         return false;
-    bool is_loaded = wndl_cli_recording_open(
-        &shown->loaded[i], &input, &o->symbols, 0, false);
+    bool is_loaded =
+        wndl_cli_recording_open_lived(&shown->loaded[i], &input, &o->symbols);
     wndl_input_close(&input);
     if (!is_loaded)
         return false;

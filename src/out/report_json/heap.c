@@ -235,7 +235,7 @@ static void put_wrong(struct wndl_json *j, const struct wndl_finding *f)
     wndl_json_put_number(j, "address", f->address);
 }
 
-/* Who took the blocks of wrong frees, and who freed them. */
+/* The takers of blocks of wrong frees, and those who freed them. */
 static void put_mixed(struct heap_json *h, const struct wndl_finding *f)
 {
     static const char *const names[WNDL_WHOSE_COUNT] = {

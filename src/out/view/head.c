@@ -255,6 +255,25 @@ static void put_findings(const struct wndl_view_writer *w, struct wndl_json *j,
     wndl_json_put_close(j, ']');
 }
 
+/* The snapshots whose live blocks are known. */
+static void put_snapshots(
+    struct wndl_json *j, const struct wndl_process_heap *heap)
+{
+    open_array(j, "snapshots");
+    for (uint32_t i = 0; i < heap->snapshots.len; i++) {
+        const struct wndl_heap_snapshot *s = wndl_vec_at(&heap->snapshots, i);
+        if (!wndl_heap_knows_lived(heap, i))
+            continue;
+        wndl_json_put_open_line(j);
+        wndl_json_put_number(j, "number", s->number + 1);
+        wndl_json_put_number(j, "time_ns", s->time);
+        wndl_json_put_text(j, "why", wndl_snapshot_trigger_text(s->why));
+        wndl_json_put_string(j, "text", s->text);
+        wndl_json_put_close(j, '}');
+    }
+    wndl_json_put_close(j, ']');
+}
+
 static void put_heap(const struct wndl_view_writer *w, struct wndl_json *j,
     struct findings *left, uint32_t number)
 {
@@ -272,6 +291,7 @@ static void put_heap(const struct wndl_view_writer *w, struct wndl_json *j,
     put_or_null(
         j, "snapshot_time_ns", kept != NULL, kept != NULL ? kept->time : 0);
     put_heap_totals(j, kept);
+    put_snapshots(j, heap);
     put_findings(w, j, left, number);
     wndl_json_put_close(j, '}');
 }

@@ -41,6 +41,13 @@ struct size_sum {
     struct amounts of;
 };
 
+/* The blocks of a stack that lived at a snapshot. */
+struct lived_sum {
+    uint64_t snapshot; /* its number for people: from 1 on */
+    uint32_t stack;    /* number of a row */
+    double blocks, bytes;
+};
+
 /* The columns of one heap. */
 struct heap {
     struct wndl_view_writer *w;
@@ -48,6 +55,7 @@ struct heap {
     const struct wndl_process_heap *of;
     struct wndl_vec rows;  /* struct row, by the page's nodes */
     struct wndl_vec sizes; /* struct size_sum */
+    struct wndl_vec lived; /* struct lived_sum, by snapshot */
     size_t number;         /* in the page */
 };
 
@@ -141,6 +149,7 @@ static struct size_sum *size_of(
 struct indexes {
     struct wndl_map stacks; /* numbers + 1 of rows */
     struct wndl_map sizes;  /* the same of sizes */
+    struct wndl_map lived;  /* the same of what lived, by snapshot and stack */
 };
 
 static uint64_t usable_of(const struct wndl_alloc_site *site)
@@ -230,6 +239,77 @@ static bool sum_up_stacks(struct heap *h, struct indexes *x)
     return true;
 }
 
+/* Stacks whose blocks were all freed later have a row for this alone. */
+static struct lived_sum *lived_of(
+    struct heap *h, struct indexes *x, const struct wndl_alloc_lived *lived)
+{
+    const struct wndl_alloc_site *site =
+        wndl_vec_at(&h->of->sites, lived->site);
+    const struct wndl_heap_snapshot *snapshot =
+        wndl_vec_at(&h->of->snapshots, lived->snapshot);
+    const struct wndl_stack_sum stack = {
+        .node = site->node, .label = wndl_exported_label(site)};
+    const struct row *row = row_of(h, &x->stacks, &stack);
+    if (row == NULL)
+        return NULL;
+    const uint32_t number = (uint32_t)(row - (struct row *)h->rows.data);
+    uint64_t *slot =
+        wndl_map_put(&x->lived, (uint64_t)lived->snapshot << 32 | number);
+    if (slot == NULL)
+        return NULL;
+    if (*slot != 0)
+        return wndl_vec_at(&h->lived, *slot - 1);
+    struct lived_sum *sum = wndl_vec_push(&h->lived);
+    if (sum == NULL)
+        return NULL;
+    *sum =
+        (struct lived_sum){.snapshot = snapshot->number + 1, .stack = number};
+    *slot = h->lived.len;
+    return sum;
+}
+
+static bool add_lived(
+    struct heap *h, struct indexes *x, const struct wndl_alloc_lived *lived)
+{
+    const struct wndl_alloc_site *site =
+        wndl_vec_at(&h->of->sites, lived->site);
+    if (!wndl_heap_knows_lived(h->of, lived->snapshot))
+        return true;
+    struct lived_sum *sum = lived_of(h, x, lived);
+    if (sum == NULL)
+        return false;
+    const double blocks =
+        (double)lived->blocks * wndl_alloc_weight(h->of, site);
+    sum->blocks += blocks;
+    sum->bytes += blocks * (double)usable_of(site);
+    return true;
+}
+
+/* The kept snapshot, of which the reader may have kept only the counts. */
+static bool sum_up_last(struct heap *h, struct indexes *x)
+{
+    if (h->of->kept == WNDL_NO_INDEX || h->of->lived_step == 0 ||
+        h->of->kept % h->of->lived_step == 0)
+        return true;
+    bool whole = true;
+    for (size_t i = 0; i < h->of->counts.len && whole; i++) {
+        const struct wndl_alloc_counts *counts = wndl_vec_at(&h->of->counts, i);
+        const struct wndl_alloc_lived lived = {.snapshot = h->of->kept,
+            .site = counts->site,
+            .blocks = wndl_alloc_live(counts)};
+        whole = lived.blocks == 0 || add_lived(h, x, &lived);
+    }
+    return whole;
+}
+
+static bool sum_up_lived(struct heap *h, struct indexes *x)
+{
+    bool whole = true;
+    for (size_t i = 0; i < h->of->lived.len && whole; i++)
+        whole = add_lived(h, x, wndl_vec_at(&h->of->lived, i));
+    return whole && sum_up_last(h, x);
+}
+
 static bool sum_up(struct heap *h)
 {
     struct indexes x;
@@ -237,7 +317,9 @@ static bool sum_up(struct heap *h)
     wndl_map_init(&x.sizes, &h->w->arena);
     wndl_vec_init(&h->rows, &h->w->arena, sizeof(struct row));
     wndl_vec_init(&h->sizes, &h->w->arena, sizeof(struct size_sum));
-    if (!sum_up_stacks(h, &x) || !sum_up_sizes(h, &x))
+    wndl_map_init(&x.lived, &h->w->arena);
+    wndl_vec_init(&h->lived, &h->w->arena, sizeof(struct lived_sum));
+    if (!sum_up_stacks(h, &x) || !sum_up_sizes(h, &x) || !sum_up_lived(h, &x))
         return false;
     sum_up_reported(h, &x);
     return true;
@@ -322,6 +404,23 @@ static void add_sizes(const struct heap *h)
     }
 }
 
+static void add_all_lived(const struct heap *h)
+{
+    const struct lived_sum *sums = h->lived.data;
+    for (size_t i = 0; i < h->lived.len; i++)
+        h->w->numbers[i] = sums[i].snapshot;
+    add_column(h, "lived.snapshot", h->lived.len, true);
+    for (size_t i = 0; i < h->lived.len; i++)
+        h->w->numbers[i] = sums[i].stack;
+    add_column(h, "lived.stack", h->lived.len, true);
+    for (size_t i = 0; i < h->lived.len; i++)
+        h->w->numbers[i] = wndl_exported_round(sums[i].blocks);
+    add_column(h, "lived.blocks", h->lived.len, false);
+    for (size_t i = 0; i < h->lived.len; i++)
+        h->w->numbers[i] = wndl_exported_round(sums[i].bytes);
+    add_column(h, "lived.bytes", h->lived.len, false);
+}
+
 static void add_heap(struct heap *h)
 {
     add_curve(h, "curve.time", in_us);
@@ -332,6 +431,7 @@ static void add_heap(struct heap *h)
         return;
     add_stacks(h);
     add_sizes(h);
+    add_all_lived(h);
 }
 
 void wndl_view_add_heaps(struct wndl_view_writer *w)

@@ -144,8 +144,8 @@ static size_t longest_column(const struct wndl_view_writer *w)
         sizes += p->sizes.len;
         for (size_t i = 0; i < p->heaps.len; i++) {
             const struct wndl_process_heap *heap = wndl_vec_at(&p->heaps, i);
-            heaps = larger_of(
-                heaps, larger_of(heap->moments.len, heap->counts.len));
+            heaps = larger_of(heaps, larger_of(heap->moments.len,
+                                         heap->counts.len + heap->lived.len));
         }
     }
     size_t code = larger_of(m->symbolized.functions.len,

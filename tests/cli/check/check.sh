@@ -2,36 +2,9 @@
 # SPDX-License-Identifier: MIT
 # check.sh WINDLASS: planted errors are listed with what is known of them;
 # baselines, shares, shards, exit codes; and programs and runs of bad kinds.
-set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../../lib/have.sh"
-windlass=$(realpath "$1")
+. "$(dirname "$0")/../lib/check_lib.sh"
 need valgrind g++ python3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 cd "$work"
-export LC_ALL=C TMPDIR="$work"
-
-fail() {
-    echo "check: $1"
-    cat out err 2>/dev/null || true
-    exit 1
-}
-
-# run STATUS ARG...: windlass check; leaves ./out and ./err.
-run() {
-    wanted=$1
-    shift
-    status=0
-    timeout 60 "$windlass" check "$@" >out 2>err || status=$?
-    [ "$status" -eq "$wanted" ] ||
-        fail "status $status instead of $wanted: $*"
-}
-
-# said PATTERN: a line of standard error must match.
-said() {
-    grep -Eq -e "$1" err || fail "no line matches: $1"
-}
 
 g++ -g -gdwarf-4 -O0 -pthread "$here/bugs.cc" -o bugs
 g++ -g -gdwarf-4 -O0 -pthread -DANOTHER "$here/bugs.cc" -o more
@@ -105,9 +78,10 @@ status=0
 [ "$status" -eq 143 ] || fail "status $status after the time limit"
 said '^note: the command ran for more than 1 s'
 for number in TERM KILL; do
+    rm -f out
     "$windlass" check -- ./bugs o stay >out 2>err &
     waited=0
-    until grep -q '^stays' out; do
+    until grep -qs '^stays' out; do
         [ "$waited" -lt 600 ] || fail "it does not run"
         waited=$((waited + 1))
         sleep 0.1

@@ -3,36 +3,9 @@
 # kinds.sh WINDLASS: programs that are hard on a checker: what was found in each
 # is listed, and a line says what was not; and test runners, which run as they
 # are while the programs that they start are checked.
-set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../../lib/have.sh"
-windlass=$(realpath "$1")
+. "$(dirname "$0")/../lib/check_lib.sh"
 need valgrind gcc g++
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 cd "$work"
-export LC_ALL=C TMPDIR="$work"
-
-fail() {
-    echo "check_kinds: $1"
-    cat out err 2>/dev/null || true
-    exit 1
-}
-
-# run STATUS ARG...: windlass check; leaves ./out and ./err.
-run() {
-    wanted=$1
-    shift
-    status=0
-    timeout 60 "$windlass" check "$@" >out 2>err || status=$?
-    [ "$status" -eq "$wanted" ] ||
-        fail "status $status instead of $wanted: $*"
-}
-
-# said PATTERN: a line of standard error must match.
-said() {
-    grep -Eq -e "$1" err || fail "no line matches: $1"
-}
 
 gcc -g -gdwarf-4 -O0 "$here/kinds.c" -o kinds
 g++ -g -gdwarf-4 -O0 -pthread "$here/bugs.cc" -o bugs
@@ -96,10 +69,11 @@ if gcc -m32 -g -gdwarf-4 -O0 "$here/kinds.c" -o bits32 2>cc.err; then
 fi
 
 # What ends windlass ends the runner, and what was found is listed.
+rm -f out
 "$windlass" check --wrap bugs -- sh -c './bugs o stay; echo after' \
     >out 2>err &
 waited=0
-until grep -q '^stays' out; do
+until grep -qs '^stays' out; do
     [ "$waited" -lt 600 ] || fail "it does not run"
     waited=$((waited + 1))
     sleep 0.1

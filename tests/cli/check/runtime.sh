@@ -2,21 +2,10 @@
 # SPDX-License-Identifier: MIT
 # runtime.sh WINDLASS: programs with our preloaded objects inside are clean under
 # Memcheck and Helgrind, with each malloc; a planted error is still found there.
-set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../../lib/have.sh"
-windlass=$(realpath "$1")
+. "$(dirname "$0")/../lib/check_lib.sh"
 need valgrind gcc g++
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 cd "$work"
-export LC_ALL=C TMPDIR="$work"
 
-fail() {
-    echo "check_runtime: $1"
-    cat out err 2>/dev/null || true
-    exit 1
-}
 gcc -g -gdwarf-4 -O0 -pthread "$here/lives.c" -o lives
 g++ -g -gdwarf-4 -O0 -pthread "$here/bugs.cc" -o bugs
 

@@ -2,23 +2,11 @@
 # SPDX-License-Identifier: MIT
 # suppressions.sh WINDLASS FILE: our suppressions hide what is right in Debian's
 # libraries, and no planted error of a program; each entry has a reason.
-set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../../lib/have.sh"
-windlass=$(realpath "$1")
+. "$(dirname "$0")/../lib/check_lib.sh"
 file=$(realpath "$2")
 glib=/usr/lib/x86_64-linux-gnu/libglib-2.0.so.0
 need valgrind g++ python3 $glib
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 cd "$work"
-export LC_ALL=C TMPDIR="$work"
-
-fail() {
-    echo "suppressions: $1"
-    cat out err 2>/dev/null || true
-    exit 1
-}
 
 # A group of entries follows a comment, and no entry skips frames.
 awk '/^# [^-]/ { reason = 1 }

@@ -38,7 +38,9 @@ says '^Pointers that memory reporters measured'
 says '^  2 pointers into the middle of blocks, the first 0x'
 says '^  2 pointers into no block, the first 0x'
 
-# A snapshot of a program that polls, which is killed then.
+# A snapshot of a program that polls, which is killed then. (What the last one has
+# told is still there until this one is started.)
+rm -f told
 "$windlass" heap -q --mode dark-matter -o r.wndl ./dark_matter 2 polled >told \
     2>said &
 recorder=$!
@@ -50,7 +52,7 @@ wait $recorder || true
 exact "polled, and killed"
 
 # One that does not poll.
-rm -f report
+rm -f report told
 "$windlass" heap --mode dark-matter -o r.wndl ./dark_matter 2 silent >told \
     2>said &
 recorder=$!

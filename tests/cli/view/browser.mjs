@@ -393,8 +393,10 @@ const tests = {
       for (const [name, tabs] of [
         ['cpuPage', ['Flame graph', 'Call tree', 'Functions', 'Stack chart',
           'Marks', 'Call graph', 'Quality']],
-        ['heapPage', ['Heap', 'Sizes']]]) {
-        const page = await open(madePage(name) + '#search="e"', {colorScheme});
+        ['heapPage', ['Heap', 'Sizes']],
+        ['growthPage', ['Flame graph', 'Functions']]]) {
+        const page = await open(
+          madePage(name) + '#search="e"&kind="growth"', {colorScheme});
         await page.evaluate(axe);
         for (const one of tabs) {
           await tab(page, one);
@@ -497,6 +499,42 @@ const tests = {
     await recorded.getByRole('tab', {name: 'Sizes'}).click();
     await shows(recorded, '#block-sizes', /100\.00%|\d\d\.\d\d%/);
     await recorded.close();
+  },
+
+  async 'shows what grew between two snapshots'() {
+    const page = await open(madePage('growthPage'));
+    await choose(page, 'Blocks', 'growth');
+    await shows(page, '#detail', 'total +11.00 KiB, self ±0 B');
+    await page.getByRole('tab', {name: 'Functions'}).click();
+    const first = async () => (await rows(page, 'functions'))[0];
+    assert.deepEqual(await first(), {level: 0, name: 'main',
+      cells: ['±0 B', '+11.00 KiB', '11.00 KiB', '']});
+    await page.getByLabel('from').focus(); // by keys alone
+    await page.keyboard.press('ArrowDown');
+    await page.waitForFunction(() => location.hash.includes('since=2'));
+    await shows(page, '#functions .row .name', 'eval');
+    const shrunk = (await rows(page, 'functions')).slice(-2);
+    assert.deepEqual(shrunk.map(({name, cells}) => [name, cells[1]]),
+      [['gone', '−100 B'], ['parse', '−1.00 KiB']]);
+    await page.reload();
+    await page.getByRole('tab', {name: 'Call tree'}).click();
+    await page.locator('#calltree .row', {hasText: 'main'}).waitFor();
+    const main = (await rows(page, 'calltree'))
+      .find(({name}) => name === 'main');
+    assert.deepEqual(main.cells, ['+6.90 KiB', '8.00 KiB', '1.10 KiB']);
+    await page.getByRole('tab', {name: 'Flame graph'}).click();
+    await press(page, '#flame', 'Home', 'ArrowDown', 'ArrowDown',
+      'ArrowRight');
+    await shows(page, '#detail', /parse.*total −1.00 KiB/);
+    await choose(page, 'in', 'blocks');
+    await shows(page, '#detail',
+      'total ±0 blocks, self ±0 blocks; 2 blocks more, 2 blocks less');
+    await page.getByRole('tab', {name: 'Sizes'}).click();
+    await shows(page, '#heap-panel', 'not known of each snapshot');
+    await page.close();
+    const none = await open(madePage('heapPage'));
+    assert.equal(await none.locator('option[value=growth]').count(), 0);
+    await none.close();
   },
 
   async 'shows how two recordings differ'() {

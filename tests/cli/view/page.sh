@@ -84,6 +84,32 @@ dark, twice = 20 * 112 + 9 * 5008, 20 * 112 + 40 * 40
 assert list(sums.values()) == 2 * [dark, 60, twice], sums
 END
     ! grep -q '_unreported"' h.html || fail "unreported, and nobody reports"
+    # What lived at each snapshot, also of stacks of which nothing is left.
+    sed 's/^ *//' >lived.recipe <<'END'
+        meta 1000000 2 0 box / app
+        process 0 100 /bin/app app
+        image /bin/app a1b2
+        heap 0 0 0
+        site 0 0 100 12 0:10 0:20
+        site 0 0 5000 8 0:10 0:30
+        snapshot 0 3 - 3 0 0 0 0
+        counts 0 0 3 0 1 0 0 1 2 0 1 0 0
+        snapshot 0 3 two 6 1 0 0 0
+        counts 0 0 6 1 2 0 0
+        done 0 0
+END
+    "$make_recording" lived.wndl <lived.recipe
+    "$windlass" view -o lived.html lived.wndl 2>err
+    PYTHONPATH=$here/../lib PYTHONDONTWRITEBYTECODE=1 python3 - <<'END'
+import view_page
+page = view_page.Page(open("lived.html", encoding="utf-8").read())
+snapshots = page.head["heaps"][0]["snapshots"]
+assert [s["number"] for s in snapshots] == [1, 2], snapshots
+lived = list(zip(*(page["heap0.lived." + name]
+                   for name in ("snapshot", "stack", "blocks", "bytes"))))
+assert lived == [(1, 0, 3, 336), (1, 1, 2, 10016), (2, 0, 5, 560)], lived
+assert list(page["heap0.stacks.bytes_live"]) == [560, 0]
+END
     python3 "$here/serve.py" out.html "$windlass" view a.wndl 2>err
     grep -q 'until Ctrl-C' err
 fi

@@ -75,6 +75,25 @@ static void read_wanted(
     wndl_buf_free(&file);
 }
 
+/* Frees the file. */
+static void read_lived_of(
+    struct wndl_buf *file, uint64_t snapshot, struct wndl_profile *p)
+{
+    struct wndl_bytes bytes = {file->data, file->size};
+    assert_true(wndl_profile_init(p, wndl_mem_libc()));
+    p->wanted_snapshot = snapshot;
+    p->wants_lived = true;
+    assert_int_equal(wndl_reader_read(p, bytes, NULL), WNDL_OK);
+    wndl_buf_free(file);
+}
+
+static void read_lived(
+    const char *recipe, uint64_t snapshot, struct wndl_profile *p)
+{
+    struct wndl_buf file = cook(recipe);
+    read_lived_of(&file, snapshot, p);
+}
+
 static void read_recipe(const char *recipe, struct wndl_profile *p)
 {
     read_wanted(recipe, WNDL_LAST_SNAPSHOT, p);
@@ -191,6 +210,78 @@ static void snapshot_that_is_wanted_is_kept(void **state)
     assert_int_equal(heap_at(&p, 0)->counts.len, 3);
     assert_null(wndl_heap_kept(heap_at(&p, 1)));
     assert_int_equal(heap_at(&p, 1)->counts.len, 0);
+    wndl_profile_free(&p);
+}
+
+static void what_lived_at_each_snapshot_is_kept_if_wanted(void **state)
+{
+    (void)state;
+    static const struct wndl_alloc_lived wanted[] = {
+        {0, 0, 1}, {1, 0, 2}, {1, 1, 1}, {1, 2, 2}};
+    struct wndl_profile p;
+    read_lived(golden, WNDL_LAST_SNAPSHOT, &p);
+    const struct wndl_process_heap *heap = heap_at(&p, 0);
+    const struct wndl_alloc_lived *lived = heap->lived.data;
+    assert_int_equal(heap->lived.len, 4);
+    for (size_t i = 0; i < heap->lived.len; i++) {
+        assert_int_equal(lived[i].snapshot, wanted[i].snapshot);
+        assert_int_equal(lived[i].site, wanted[i].site);
+        assert_int_equal(lived[i].blocks, wanted[i].blocks);
+        assert_true(wndl_heap_knows_lived(heap, lived[i].snapshot));
+    }
+    wndl_profile_free(&p);
+    /* Else the counts of the others are not read. */
+    read_lived(golden, 0, &p);
+    assert_int_equal(heap_at(&p, 0)->lived.len, 0);
+    assert_false(wndl_heap_knows_lived(heap_at(&p, 0), 1));
+    wndl_profile_free(&p);
+    read_recipe(golden, &p);
+    assert_int_equal(heap_at(&p, 0)->lived.len, 0);
+    assert_false(wndl_heap_knows_lived(heap_at(&p, 0), 0));
+    wndl_profile_free(&p);
+}
+
+/* A snapshot in which `count` elements tell of one live block each. */
+static void add_snapshot(struct wndl_buf *file, unsigned number, unsigned count)
+{
+    enum { COUNTS = 6 }; /* numbers of an element */
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, file, WNDL_CHUNK_HSNP);
+    const uint64_t begins[] = {0, number, number, 3, 0, 0, 0};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        wndl_buf_uleb(w.out, begins[i]);
+    assert_int_equal(wndl_chunk_finish(&w), WNDL_OK);
+    wndl_chunk_begin(&w, file, WNDL_CHUNK_HCNT);
+    wndl_buf_uleb(w.out, 0);
+    wndl_buf_uleb(w.out, number);
+    wndl_buf_uleb(w.out, count);
+    for (unsigned i = 0; i < COUNTS * count; i++)
+        wndl_buf_byte(w.out, i % COUNTS == 1);
+    assert_int_equal(wndl_chunk_finish(&w), WNDL_OK);
+}
+
+/* Every second snapshot is dropped, and again; the last is always known. */
+static void too_much_that_lived_is_thinned_out(void **state)
+{
+    (void)state;
+    enum { EACH = 1 << 18, SNAPSHOTS = 10 };
+    struct wndl_buf file = cook("meta 1000000 2 0 box / app\n"
+                                "process 0 100 /bin/app app\n"
+                                "heap 0 0 0\nsite 0 0 8 0\n");
+    for (unsigned i = 0; i < SNAPSHOTS; i++)
+        add_snapshot(&file, i, EACH);
+    struct wndl_profile p;
+    read_lived_of(&file, WNDL_LAST_SNAPSHOT, &p);
+    const struct wndl_process_heap *heap = heap_at(&p, 0);
+    const struct wndl_alloc_lived *lived = heap->lived.data;
+    assert_int_equal(heap->lived_step, 4);
+    assert_int_equal(heap->lived.len, 3 * EACH); /* of 0, 4 and 8 */
+    assert_int_equal(lived[EACH].snapshot, 4);
+    ((struct wndl_heap_snapshot *)heap->snapshots.data)[SNAPSHOTS - 1].cut =
+        false; /* the file has no end */
+    for (uint32_t i = 0; i < SNAPSHOTS; i++)
+        assert_int_equal(
+            wndl_heap_knows_lived(heap, i), i % 4 == 0 || i == SNAPSHOTS - 1);
     wndl_profile_free(&p);
 }
 
@@ -514,6 +605,8 @@ int main(void)
         cmocka_unit_test(tags_and_libraries_are_read),
         cmocka_unit_test(last_snapshot_is_kept),
         cmocka_unit_test(snapshot_that_is_wanted_is_kept),
+        cmocka_unit_test(what_lived_at_each_snapshot_is_kept_if_wanted),
+        cmocka_unit_test(too_much_that_lived_is_thinned_out),
         cmocka_unit_test(what_was_found_at_the_end_is_read),
         cmocka_unit_test(reports_are_of_the_last_run),
         cmocka_unit_test(damaged_site_loses_its_blocks_alone),

@@ -65,11 +65,19 @@ export interface FindingInfo {
   node: number | null;
 }
 
+export interface SnapshotInfo {
+  number: number;
+  time_ns: number;
+  why: string;
+  text: string;
+}
+
 export interface HeapInfo {
   process: number;
   modes?: unknown;
   totals: Record<string, unknown>;
   findings?: FindingInfo[];
+  snapshots?: SnapshotInfo[]; // at which it is known what lived
   sampled: boolean;
   tells_gone?: boolean;
 }

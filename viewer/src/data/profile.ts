@@ -3,7 +3,7 @@
 // parent of a smaller number, and node 0 is the root above all roots.
 
 import type { Columns } from "./columns";
-import type { Head, HeapInfo } from "./head";
+import type { Head, HeapInfo, SnapshotInfo } from "./head";
 import { Strings } from "./strings";
 import { orderByThread, type Spans } from "./spans";
 import { labelOfEnd, Unfinished } from "./unfinished";
@@ -77,6 +77,12 @@ export interface BlockSizes {
   blocksOf: Map<string, Float64Array>;
 }
 
+// What lived at it is in rows of the heap's `lived`.
+export interface Snapshot extends SnapshotInfo {
+  from: number;
+  to: number;
+}
+
 export interface HeapStacks {
   info: HeapInfo;
   time: Float64Array; // us; of the curve
@@ -88,6 +94,8 @@ export interface HeapStacks {
   bytesOf: Map<string, Float64Array>;
   blocksOf: Map<string, Float64Array>;
   sizes: BlockSizes;
+  snapshots: Snapshot[]; // in order
+  lived: { stack: Uint32Array; bytes: Float64Array; blocks: Float64Array };
 }
 
 export interface Profile {
@@ -174,6 +182,15 @@ function readMarks(columns: Columns, head: Head): Marks {
   };
 }
 
+function readSnapshots(info: HeapInfo, snapshot: Uint32Array): Snapshot[] {
+  let at = 0;
+  return (info.snapshots ?? []).map((s) => {
+    const from = at;
+    while (at < snapshot.length && snapshot[at] <= s.number) at++;
+    return { ...s, from, to: at };
+  });
+}
+
 function readHeap(columns: Columns, info: HeapInfo, at: number): HeapStacks {
   const prefix = `heap${at}.`;
   const stem = `${prefix}stacks.bytes_`;
@@ -203,6 +220,12 @@ function readHeap(columns: Columns, info: HeapInfo, at: number): HeapStacks {
       power: columns.u32(`${prefix}sizes.power`),
       bytesOf: perKind("bytes", "sizes"),
       blocksOf: perKind("blocks", "sizes"),
+    },
+    snapshots: readSnapshots(info, columns.u32(`${prefix}lived.snapshot`)),
+    lived: {
+      stack: columns.u32(`${prefix}lived.stack`),
+      bytes: columns.f64(`${prefix}lived.bytes`),
+      blocks: columns.f64(`${prefix}lived.blocks`),
     },
   };
 }

@@ -34,6 +34,12 @@ export function amount(value: number, unit: Unit): string {
   }
 }
 
+// By how much something grew or shrank.
+export function change(value: number, unit: Unit): string {
+  const sign = value > 0 ? "+" : value < 0 ? "\u2212" : "\u00b1";
+  return sign + amount(Math.abs(value), unit);
+}
+
 export function percent(part: number, all: number): string {
   return all ? ((100 * part) / all).toFixed(2) + "%" : "-";
 }

@@ -33,7 +33,8 @@ const leastEdge = 0.005;
 function pickFunctions(order: Order, most: number): Map<number, GraphNode> {
   const { tree, totals } = order;
   const nested = findNested(tree);
-  const side = totals.b?.all ? totals.b : totals.a;
+  const { a, b, isGrowth } = totals;
+  const side = b?.all ? b : a;
   const all = side.all || 1;
   const known = new Map<number, GraphNode>();
   for (let n = 1; n < tree.count; n++) {
@@ -47,7 +48,9 @@ function pickFunctions(order: Order, most: number): Map<number, GraphNode> {
         (node = { function: f, total: 0, self: 0, layer: 0, place: 0 }),
       );
     if (!nested[n]) node.total += share;
-    node.self += side.self[n] / all;
+    node.self += b && isGrowth
+      ? (a.self[n] + b.self[n]) / (a.all + b.all)
+      : side.self[n] / all;
   }
   const picked = [...known.values()]
     .filter((node) => node.total >= leastEdge)

@@ -15,7 +15,24 @@ export interface FunctionCost {
 
 // B's are there in a comparison only.
 export type FunctionOrder =
-  "self" | "selfB" | "total" | "totalB" | "delta" | "name";
+  "self" | "selfB" | "total" | "totalB" | "delta" | "deltaTotal" | "name";
+
+const ofGrowth: FunctionOrder[] = [
+  "delta",
+  "deltaTotal",
+  "total",
+  "totalB",
+  "name",
+];
+
+// The chosen order, or the usual one where there is no such column.
+export function fitOrder(
+  order: FunctionOrder,
+  { isGrowth }: Totals,
+): FunctionOrder {
+  if (isGrowth) return ofGrowth.includes(order) ? order : "deltaTotal";
+  return order === "deltaTotal" ? "total" : order;
+}
 
 function perFunction(tree: Tree, { self, total }: Side, functions: number) {
   const own = new Float64Array(functions);
@@ -52,11 +69,14 @@ export function functionTable(
   return rows;
 }
 
-function sorter(order: FunctionOrder, { a, b }: Totals) {
+function sorter(order: FunctionOrder, { a, b, isGrowth }: Totals) {
   const allA = a.all || 1;
   const allB = b?.all || 1;
   switch (order) {
+    case "deltaTotal":
+      return (r: FunctionCost) => r.totalB - r.totalA;
     case "delta":
+      if (isGrowth) return (r: FunctionCost) => r.selfB - r.selfA;
       return (r: FunctionCost) => Math.abs(r.selfB / allB - r.selfA / allA);
     case "selfB":
       return (r: FunctionCost) => r.selfB;

@@ -53,7 +53,12 @@ export function matchedTotal(tree: Tree, keys: Uint8Array, { total }: Side) {
 }
 
 export function matchedShare(tree: Tree, keys: Uint8Array, totals: Totals) {
-  const side = totals.b?.all ? totals.b : totals.a;
+  const { a, b } = totals;
+  if (b && totals.isGrowth) {
+    const found = [a, b].map((side) => matchedTotal(tree, keys, side));
+    return a.all + b.all ? (found[0] + found[1]) / (a.all + b.all) : 0;
+  }
+  const side = b?.all ? b : a;
   return side.all ? matchedTotal(tree, keys, side) / side.all : 0;
 }
 

@@ -15,6 +15,7 @@ export interface Totals {
   unit: Unit;
   a: Side;
   b: Side | null;
+  isGrowth: boolean; // amounts are compared: a is what shrank, b what grew
 }
 
 function addUp(tree: Tree, weights: Float64Array): Side {
@@ -31,6 +32,7 @@ export function addTotals(tree: Tree, weights: Weights): Totals {
     unit: weights.unit,
     a: addUp(tree, weights.a),
     b: weights.b && addUp(tree, weights.b),
+    isGrowth: weights.isGrowth === true,
   };
 }
 
@@ -40,7 +42,9 @@ function share(value: number, all: number): number {
 
 // How much of the whole a node is: of a comparison, the mean of both sides'
 // shares, so that what only one side has is still to be seen.
-export function shareOf({ a, b }: Totals, node: number): number {
+export function shareOf({ a, b, isGrowth }: Totals, node: number): number {
+  if (b && isGrowth)
+    return share(a.total[node] + b.total[node], a.all + b.all);
   const first = share(a.total[node], a.all);
   return b ? (first + share(b.total[node], b.all)) / 2 : first;
 }
@@ -50,8 +54,11 @@ export function partOf(part: Totals, whole: Totals): (node: number) => number {
   return (node) => share(part.a.total[node], whole.a.total[node]);
 }
 
-// By how much of its recording the second is more than the first.
-export function deltaOf({ a, b }: Totals, node: number): number {
+// By how much of its recording the second is more than the first; of growth, by
+// how much of all changes.
+export function deltaOf({ a, b, isGrowth }: Totals, node: number): number {
+  if (b && isGrowth)
+    return share(b.total[node] - a.total[node], a.all + b.all);
   return b ? share(b.total[node], b.all) - share(a.total[node], a.all) : 0;
 }
 

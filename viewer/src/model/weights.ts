@@ -11,6 +11,7 @@ export interface Weights {
   unit: Unit;
   a: Float64Array;
   b: Float64Array | null;
+  isGrowth?: boolean; // of one recording: a is what shrank, b what grew
 }
 
 // A part of the recording's time and threads.

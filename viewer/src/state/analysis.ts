@@ -4,8 +4,14 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import { hasTime, type Profile } from "../data/profile";
+import {
+  hasTime,
+  type HeapStacks,
+  type Profile,
+  type Snapshot,
+} from "../data/profile";
 import { type FunctionCost, functionTable } from "../model/function_table";
+import { growing, pairOf, weighGrowth } from "../model/growth";
 import { Names } from "../model/names";
 import { type Certainty, guessedNodes } from "../model/quality";
 import { makeTree, type Shape } from "../model/shapes";
@@ -19,7 +25,10 @@ import {
   weighHeap,
   weighTime,
 } from "../model/weights";
-import type { State } from "./state";
+import { initial, type State } from "./state";
+
+// The kind of heaps' blocks that compares two snapshots.
+export const growth = "growth";
 
 const labels = ["[truncated]", "[lost]", "[no stack]"];
 
@@ -71,7 +80,26 @@ export class Analysis {
 
   // Which blocks of heaps are told of, the chosen kind first to fall back on.
   heapKinds(): string[] {
-    return [...new Set(this.profile.heaps.flatMap((h) => h.kinds))];
+    const kinds = new Set(this.profile.heaps.flatMap((h) => h.kinds));
+    if (this.grownHeap(initial)) kinds.add(growth);
+    return [...kinds];
+  }
+
+  // Whose growth is shown: of the chosen process, or of the first that has two
+  // snapshots. Null: of none, or two recordings are compared.
+  grownHeap({ heap }: State): HeapStacks | null {
+    const heaps = growing(this.profile);
+    if (this.isDiff || !heaps.length) return null;
+    const at = heap !== null && heaps.includes(heap) ? heap : heaps[0];
+    return this.profile.heaps[at];
+  }
+
+  // The two snapshots that are compared, if growth is shown.
+  snapshots(state: State): [Snapshot, Snapshot] | null {
+    const heap = this.grownHeap(state);
+    if (!heap || this.heapKind(state) !== growth || !this.isHeap(state))
+      return null;
+    return pairOf(heap.snapshots, state.since, state.until);
   }
 
   heapKind({ kind }: State): string {
@@ -82,11 +110,17 @@ export class Analysis {
   }
 
   weights(state: State): Weights {
-    return this.weighed.get(this.question(state), () =>
-      this.isHeap(state)
-        ? weighHeap(this.profile, state.heap, this.heapKind(state), state.unit)
-        : weighTime(this.profile, this.selection(state), state.weight),
-    );
+    return this.weighed.get(this.question(state), () => this.weigh(state));
+  }
+
+  private weigh(state: State): Weights {
+    const { profile } = this;
+    if (!this.isHeap(state))
+      return weighTime(profile, this.selection(state), state.weight);
+    const pair = this.snapshots(state);
+    return pair
+      ? weighGrowth(profile, this.grownHeap(state)!, pair, state.unit)
+      : weighHeap(profile, state.heap, this.heapKind(state), state.unit);
   }
 
   order(state: State, shape: Shape = shapeOf(state)): Order {
@@ -133,7 +167,14 @@ export class Analysis {
   // All that weights depend on.
   private question(state: State): string {
     return this.isHeap(state)
-      ? JSON.stringify(["heap", state.heap, state.kind, state.unit])
+      ? JSON.stringify([
+          "heap",
+          state.heap,
+          state.kind,
+          state.unit,
+          state.since,
+          state.until,
+        ])
       : JSON.stringify([state.weight, state.threads, state.range]);
   }
 

@@ -45,6 +45,8 @@ export interface State {
   heap: number | null; // null: all
   kind: string; // of heap blocks: live, peak, ...
   unit: "bytes" | "blocks";
+  since: number | null; // numbers of snapshots; null: the first, the last
+  until: number | null;
   theme: Theme;
 }
 
@@ -74,6 +76,8 @@ export const initial: State = {
   heap: null,
   kind: "",
   unit: "bytes",
+  since: null,
+  until: null,
   theme: "auto",
 };
 
@@ -145,7 +149,15 @@ const words: { [K in keyof State]?: readonly string[] } = {
   ],
   shape: ["down", "up", "callers", "module"],
   weight: ["cpu", "samples", "blocked", "waiting", "wall"],
-  order: ["self", "selfB", "total", "totalB", "delta", "name"],
+  order: [
+    "self",
+    "selfB",
+    "total",
+    "totalB",
+    "delta",
+    "deltaTotal",
+    "name",
+  ],
   inner: ["flame", "tree", "functions", "sizes"],
   side: ["source", "code", "calls"],
   marksBy: ["time", "duration"],

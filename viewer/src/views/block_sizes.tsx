@@ -6,7 +6,7 @@ import { useMemo } from "preact/hooks";
 import { display } from "../data/display";
 import { amount, percent } from "../model/amount";
 import { blockSizes, type SizeRow } from "../model/block_sizes";
-import { useAnalysis } from "../state/analysis";
+import { growth, useAnalysis } from "../state/analysis";
 import { useStore } from "../state/store";
 
 // Blocks of no bytes are in the first row, too.
@@ -49,7 +49,13 @@ export function BlockSizes(): JSX.Element {
   const values = rows.map((r) => r[unit]);
   const all = values.reduce((sum, v) => sum + v, 0);
   if (!rows.length)
-    return <p class="empty">There are no blocks of this kind.</p>;
+    return (
+      <p class="empty">
+        {kind === growth
+          ? "The sizes of blocks are not known of each snapshot."
+          : "There are no blocks of this kind."}
+      </p>
+    );
   return (
     <div
       id="block-sizes"

@@ -4,14 +4,15 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { display } from "../data/display";
-import { percent, points } from "../model/amount";
+import { amount, change, percent, points } from "../model/amount";
 import {
   hottestPath,
   openRows,
   pathTo,
   type TreeRow,
 } from "../model/open_rows";
-import { deltaOf, type Order, type Side } from "../model/totals";
+import { deltaOf, type Order, type Side, type Totals } from "../model/totals";
+import type { Unit } from "../model/weights";
 import { type Analysis, shapeOf, useAnalysis } from "../state/analysis";
 import { foundNodes, matchedShare } from "../model/search";
 import { useFound } from "../state/found";
@@ -29,9 +30,31 @@ const rowHeight = 22;
 const indent = 14; // px a level
 const deepest = 40; // levels that are indented
 
+function Growth(props: { less: Side; more: Side; node: number; unit: Unit }) {
+  const { less, more, node, unit } = props;
+  const grew = more.total[node];
+  const shrank = less.total[node];
+  return (
+    <>
+      <Part value={change(grew - shrank, unit)} />
+      <Part value={grew ? amount(grew, unit) : ""} />
+      <Part value={shrank ? amount(shrank, unit) : ""} />
+    </>
+  );
+}
+
 function RowCosts(props: { order: Order; node: number; up: boolean }) {
   const { totals } = props.order;
   const { node } = props;
+  if (totals.b && totals.isGrowth)
+    return (
+      <Growth
+        less={totals.a}
+        more={totals.b}
+        node={node}
+        unit={totals.unit}
+      />
+    );
   if (totals.b)
     return (
       <>
@@ -51,7 +74,12 @@ function RowCosts(props: { order: Order; node: number; up: boolean }) {
   );
 }
 
-function headings(analysis: Analysis, up: boolean): string[] {
+function headings(
+  analysis: Analysis,
+  { isGrowth }: Totals,
+  up: boolean,
+): string[] {
+  if (isGrowth) return ["Change", "Grew", "Shrank"];
   if (analysis.isDiff) return ["A", "B", "Change"];
   return up ? ["Total", ""] : ["Total", "", "Self", ""];
 }
@@ -218,7 +246,7 @@ export function CallTree(): JSX.Element {
   return (
     <div class="table">
       <div class="heads" aria-hidden="true">
-        {headings(analysis, up).map((text, i) => (
+        {headings(analysis, order.totals, up).map((text, i) => (
           <span key={i} class={text ? "cell number" : "cell number part"}>
             {text}
           </span>

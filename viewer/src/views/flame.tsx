@@ -62,7 +62,7 @@ function lookOf(
     palette,
     color: (node) => {
       if (node === 0) return palette.root;
-      if (analysis.isDiff) return changeColor(palette, changeOf(order, node));
+      if (order.totals.b) return changeColor(palette, changeOf(order, node));
       if (unreported) return changeColor(palette, unreported(node));
       const module = moduleOfKey(analysis, state, key[node]);
       return frameColor(palette, ranks.get(module) ?? -1, key[node]);
@@ -330,6 +330,7 @@ export function Flame(): JSX.Element {
       <FlameLegend
         ranks={ranks}
         palette={palette}
+        growth={order.totals.isGrowth}
         unreported={analysis.hasUnreported(state)}
         guesses={layout.rects.some((r) => sureness(r.node) === "guessed")}
         missing={layout.rects.some((r) => sureness(r.node) === "missing")}

@@ -21,6 +21,7 @@ export function FlameLegend(props: {
   guesses?: boolean; // some frames are
   missing?: boolean; // some stacks are not whole
   unreported?: boolean; // these are the colours
+  growth?: boolean; // these are
 }): JSX.Element {
   const { names, isDiff } = useAnalysis();
   const { palette } = props;
@@ -30,6 +31,14 @@ export function FlameLegend(props: {
         <Key color={changeColor(palette, -1)} text="less in B" />
         <Key color={changeColor(palette, 0)} text="the same" />
         <Key color={changeColor(palette, 1)} text="more in B" />
+      </ul>
+    );
+  if (props.growth)
+    return (
+      <ul class="legend" aria-label="Colours of growth">
+        <Key color={changeColor(palette, 1)} text="grew" />
+        <Key color={changeColor(palette, 0)} text="as much of both" />
+        <Key color={changeColor(palette, -1)} text="shrank" />
       </ul>
     );
   if (props.unreported)

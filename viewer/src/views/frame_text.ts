@@ -2,10 +2,11 @@
 // Frame text: what is said of one frame, in the line below and the tip.
 
 import { display } from "../data/display";
-import { amount, percent, points } from "../model/amount";
+import { amount, change, percent, points } from "../model/amount";
 import { shortName } from "../model/short_name";
 import type { Shape } from "../model/shapes";
 import { deltaOf, type Side, type Totals } from "../model/totals";
+import type { Unit } from "../model/weights";
 import type { Analysis } from "../state/analysis";
 
 function sideText(name: string, side: Side, node: number, totals: Totals) {
@@ -14,6 +15,18 @@ function sideText(name: string, side: Side, node: number, totals: Totals) {
   return (
     `${name}total ${total} (${percent(side.total[node], side.all)}), ` +
     `self ${self} (${percent(side.self[node], side.all)})`
+  );
+}
+
+function growthText(less: Side, more: Side, node: number, unit: Unit) {
+  const grew = more.total[node];
+  const shrank = less.total[node];
+  return (
+    `total ${change(grew - shrank, unit)}, ` +
+    `self ${change(more.self[node] - less.self[node], unit)}` +
+    (grew && shrank
+      ? `; ${amount(grew, unit)} more, ${amount(shrank, unit)} less`
+      : "")
   );
 }
 
@@ -26,6 +39,7 @@ export function listName(name: string): string {
 
 export function costText(totals: Totals, node: number): string {
   if (!totals.b) return sideText("", totals.a, node, totals);
+  if (totals.isGrowth) return growthText(totals.a, totals.b, node, totals.unit);
   return [
     sideText("A: ", totals.a, node, totals),
     sideText("B: ", totals.b, node, totals),

@@ -4,8 +4,9 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { display } from "../data/display";
-import { percent, points } from "../model/amount";
+import { amount, change, percent, points } from "../model/amount";
 import {
+  fitOrder,
   type FunctionCost,
   type FunctionOrder,
   sortFunctions,
@@ -28,14 +29,23 @@ const rowHeight = 22;
 
 function Costs(props: { row: FunctionCost; totals: Totals }): JSX.Element {
   const { row, totals } = props;
-  const { a, b, unit } = totals;
+  const { a, b, unit, isGrowth } = totals;
+  if (isGrowth)
+    return (
+      <>
+        <Part value={change(row.selfB - row.selfA, unit)} />
+        <Part value={change(row.totalB - row.totalA, unit)} />
+        <Part value={row.totalB ? amount(row.totalB, unit) : ""} />
+        <Part value={row.totalA ? amount(row.totalA, unit) : ""} />
+      </>
+    );
   if (b) {
-    const change = row.selfB / (b.all || 1) - row.selfA / (a.all || 1);
+    const delta = row.selfB / (b.all || 1) - row.selfA / (a.all || 1);
     return (
       <>
         <Part value={percent(row.selfA, a.all)} />
         <Part value={percent(row.selfB, b.all)} />
-        <Part value={points(change)} />
+        <Part value={points(delta)} />
         <Part value={percent(row.totalA, a.all)} />
         <Part value={percent(row.totalB, b.all)} />
       </>
@@ -51,7 +61,14 @@ function Costs(props: { row: FunctionCost; totals: Totals }): JSX.Element {
 
 type Heading = { text: string; order: FunctionOrder | null };
 
-function headings(isDiff: boolean): Heading[] {
+function headings(isDiff: boolean, isGrowth: boolean): Heading[] {
+  if (isGrowth)
+    return [
+      { text: "Self change", order: "delta" },
+      { text: "Total change", order: "deltaTotal" },
+      { text: "Total grew", order: "totalB" },
+      { text: "Total shrank", order: "total" },
+    ];
   const part = { text: "", order: null };
   return isDiff
     ? [
@@ -69,22 +86,22 @@ function headings(isDiff: boolean): Heading[] {
       ];
 }
 
-function Heads(): JSX.Element {
-  const [state, set] = useStore();
+function Heads(props: { totals: Totals; by: FunctionOrder }): JSX.Element {
+  const [, set] = useStore();
   const { isDiff } = useAnalysis();
   const button = (text: string, order: FunctionOrder) => (
     <button
       type="button"
-      aria-pressed={state.order === order}
+      aria-pressed={props.by === order}
       onClick={() => set({ order })}
     >
       {text}
-      {state.order === order ? " \u25be" : ""}
+      {props.by === order ? " \u25be" : ""}
     </button>
   );
   return (
     <div class="heads">
-      {headings(isDiff).map(({ text, order }, i) => (
+      {headings(isDiff, props.totals.isGrowth).map(({ text, order }, i) => (
         <span key={i} class={text ? "cell number" : "cell number part"}>
           {order ? button(text, order) : text}
         </span>
@@ -99,11 +116,10 @@ export function Functions(): JSX.Element {
   const analysis = useAnalysis();
   const { names } = analysis;
   const { order, rows } = analysis.functions(state);
+  const by = fitOrder(state.order, order.totals);
   const sorted = useMemo(() => {
-    return sortFunctions(rows, state.order, order.totals, (f) =>
-      names.function(f),
-    );
-  }, [rows, order, state.order]);
+    return sortFunctions(rows, by, order.totals, (f) => names.function(f));
+  }, [rows, order, by]);
   const found = useMemo(() => {
     const matches = matcher(state.search);
     if (!matches) return null;
@@ -179,7 +195,7 @@ export function Functions(): JSX.Element {
   return (
     <div class="split">
       <div class="table">
-        <Heads />
+        <Heads totals={order.totals} by={by} />
         <VirtualRows
           id="functions"
           role="grid"

@@ -4,6 +4,7 @@
 import type { JSX } from "preact";
 import { display } from "../data/display";
 import type { FindingInfo } from "../data/head";
+import type { Snapshot } from "../data/profile";
 import { amount } from "../model/amount";
 import { type Analysis, shapeOf, useAnalysis } from "../state/analysis";
 import type { HeapView, State } from "../state/state";
@@ -21,6 +22,7 @@ const kindTexts: Record<string, string> = {
   all: "all that was allocated",
   total: "all that was allocated",
   temporary: "temporary",
+  growth: "growth between two snapshots",
   unreported: "not reported by the program",
   twice: "reported more than once",
 };
@@ -93,6 +95,47 @@ function Findings(): JSX.Element {
   );
 }
 
+// Which two snapshots are compared, if growth is shown.
+function SnapshotChoices(): JSX.Element | null {
+  const [state, set] = useStore();
+  const analysis = useAnalysis();
+  const heap = analysis.grownHeap(state);
+  const pair = analysis.snapshots(state);
+  if (!heap || !pair) return null;
+  const at = heap.snapshots.indexOf(pair[0]);
+  const option = (s: Snapshot) => ({
+    value: String(s.number),
+    text:
+      `${s.number}: ${amount(s.time_ns / 1000, "us")}, ` +
+      display(s.text || s.why, 60),
+  });
+  return (
+    <>
+      <Choice
+        label="from"
+        value={String(pair[0].number)}
+        options={heap.snapshots.slice(0, -1).map(option)}
+        onChoose={(number) => set({ since: Number(number) })}
+      />
+      <Choice
+        label="to"
+        value={String(pair[1].number)}
+        options={heap.snapshots.slice(at + 1).map(option)}
+        onChoose={(number) => set({ until: Number(number) })}
+      />
+      {profileHasMore(analysis, state) && (
+        <span class="note">
+          Of {display(analysis.names.process(heap.info.process), 60)} alone.
+        </span>
+      )}
+    </>
+  );
+}
+
+function profileHasMore({ profile }: Analysis, { heap }: State): boolean {
+  return heap === null && profile.heaps.length > 1;
+}
+
 function Choices(): JSX.Element {
   const [state, set] = useStore();
   const analysis = useAnalysis();
@@ -127,6 +170,7 @@ function Choices(): JSX.Element {
           onChoose={(at) => set({ heap: at === "" ? null : Number(at) })}
         />
       )}
+      <SnapshotChoices />
     </div>
   );
 }

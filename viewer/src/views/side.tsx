@@ -6,7 +6,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { display } from "../data/display";
 import { type Call, callsOf } from "../model/calls";
-import { percent } from "../model/amount";
+import { change, percent } from "../model/amount";
 import type { Totals } from "../model/totals";
 import { useAnalysis } from "../state/analysis";
 import { useStore } from "../state/store";
@@ -24,7 +24,9 @@ function CallRow(props: { call: Call; end: string; totals: Totals }) {
   return (
     <tr>
       <td class="costs">
-        {totals.b ? (
+        {totals.isGrowth ? (
+          <Part value={change(call.b - call.a, totals.unit)} />
+        ) : totals.b ? (
           <>
             <Part value={percent(call.a, totals.a.all)} />
             <Part value={percent(call.b, totals.b.all)} />

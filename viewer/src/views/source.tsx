@@ -82,8 +82,8 @@ function Lines(props: { file: number; line: number }): JSX.Element {
       <table>
         <thead>
           <tr>
-            <th scope="col">Self</th>
-            <th scope="col">Total</th>
+            <th scope="col">{weights.isGrowth ? "Self grew" : "Self"}</th>
+            <th scope="col">{weights.isGrowth ? "Total grew" : "Total"}</th>
             <th scope="col">Line</th>
             <th scope="col">
               {text ? "Source" : "The text of this file is not in the page."}

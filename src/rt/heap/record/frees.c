@@ -264,7 +264,7 @@ void wndl_rt_heap_replaced(struct wndl_rt_heap_thread *t,
     wndl_rt_free_count(t, freed);
 }
 
-/* A block of malloc's that is told of as a pool's. */
+/* A block of malloc's that is reported as a pool's. */
 struct malloced {
     bool is_found;
     uint32_t site;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * operators: tells blocks of C++'s operator new from those of malloc, and those
- * that operator delete frees from those that the program gives to free(). The
- * C++ library's operators call malloc and free, often by a jump, so hooks of
- * these see both alike. What tells them apart is the code: where a block's
- * stack begins, and which function the call before a return address calls.
+ * operators: distinguishes blocks of C++'s operator new from those of malloc,
+ * and those that operator delete frees from those that the program gives to
+ * free(). The C++ library's operators call malloc and free, often by a jump, so
+ * hooks of these see both alike. They differ in the code: where a block's stack
+ * begins, and which function the call before a return address calls.
  *
  * x86-64 only; elsewhere nothing is known. Not known either are operators of
  * the program's own, a C++ library that is linked statically or loaded later,
@@ -36,10 +36,10 @@ extern WNDL_RT_HIDDEN bool wndl_rt_operators_known;
 /* Copies them. Not for signal handlers. */
 void wndl_rt_operators_know(const struct wndl_rt_operators *operators);
 
-/* Who took a block whose stack begins at this address. */
+/* The taker of a block whose stack begins at this address. */
 enum wndl_heap_whose wndl_rt_operators_took(uint64_t address);
 
-/* Who frees a block, by the return address of the free. */
+/* The giver of a block, by the return address of the free. */
 enum wndl_heap_whose wndl_rt_operators_freed(uint64_t address);
 
 #endif
