@@ -97,11 +97,23 @@ enum wndl_wrong_free {
     WNDL_WRONG_FREES = 8,
 };
 
+/* Whose functions took a block, or freed it. */
+enum wndl_whose {
+    WNDL_WHOSE_UNKNOWN = 0,
+    WNDL_WHOSE_MALLOC = 1,   /* the program's malloc */
+    WNDL_WHOSE_REPORTED = 2, /* a pool's, as the program reported */
+    WNDL_WHOSE_LIBC = 3,     /* libc's, beside the program's malloc */
+    WNDL_WHOSE_CPP = 4,      /* C++'s operators */
+    WNDL_WHOSE_COUNT = 5,
+};
+
 struct wndl_alloc_wrong {
     uint32_t node;
     uint8_t kind; /* enum wndl_wrong_free */
     uint64_t count;
-    uint64_t address; /* of the first */
+    uint64_t address;  /* of the first */
+    uint32_t taken_at; /* node of the blocks' allocation; 0: not known */
+    uint8_t taken_by, freed_by; /* enum wndl_whose */
 };
 
 /* The blocks of `site` are always allocated just after one of `other`. */

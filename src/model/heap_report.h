@@ -59,7 +59,8 @@ enum wndl_finding_kind {
 
 struct wndl_finding {
     struct wndl_heap_stack stack;
-    /* TOGETHER: the stack whose blocks come just before */
+    /* TOGETHER: the stack whose blocks come just before; WRONG: the stack that
+     * took the blocks, if that is known */
     struct wndl_heap_stack other;
     /* of the blocks that the finding is about */
     struct wndl_heap_figures figures;
@@ -68,6 +69,10 @@ struct wndl_finding {
     struct wndl_alloc_growth growth; /* GROWTH */
     uint8_t wrong;                   /* WRONG, MEASURED: enum wndl_wrong_free */
     uint64_t address;                /* WRONG, MEASURED: of the first */
+    /* WRONG whose blocks' allocation is known, at `other`; UNKNOWN: it is not.
+     * The modules are those of the callers: of symbolized->modules. */
+    enum wndl_whose taken_by, freed_by;
+    uint32_t taken_in, freed_in;
 };
 
 /* Findings by kind; the largest first in each. */

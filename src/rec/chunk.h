@@ -59,6 +59,7 @@ enum {
 #define WNDL_CHUNK_HSCN WNDL_CHUNK_TYPE('H', 'S', 'C', 'N')
 #define WNDL_CHUNK_HGRO WNDL_CHUNK_TYPE('H', 'G', 'R', 'O')
 #define WNDL_CHUNK_HWRO WNDL_CHUNK_TYPE('H', 'W', 'R', 'O')
+#define WNDL_CHUNK_HMIX WNDL_CHUNK_TYPE('H', 'M', 'I', 'X')
 #define WNDL_CHUNK_HTOG WNDL_CHUNK_TYPE('H', 'T', 'O', 'G')
 #define WNDL_CHUNK_HTAG WNDL_CHUNK_TYPE('H', 'T', 'A', 'G')
 #define WNDL_CHUNK_HOWN WNDL_CHUNK_TYPE('H', 'O', 'W', 'N')

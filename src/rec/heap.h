@@ -151,12 +151,26 @@ enum wndl_heap_wrong_kind {
     WNDL_HEAP_WRONG_UNSEARCHED = 7, /* into a block, or into none */
 };
 
-/* Wrong frees and measurements, by their stack. */
+/* Whose functions took a block, or freed it. */
+enum wndl_heap_whose {
+    WNDL_HEAP_WHOSE_UNKNOWN = 0,
+    WNDL_HEAP_WHOSE_MALLOC = 1,   /* the program's malloc */
+    WNDL_HEAP_WHOSE_REPORTED = 2, /* a pool's, as the program reported */
+    WNDL_HEAP_WHOSE_LIBC = 3,     /* libc's, beside the program's malloc */
+    WNDL_HEAP_WHOSE_CPP = 4,      /* C++'s operators */
+};
+
+/* Wrong frees and measurements, by their stacks. */
 struct wndl_heap_wrong {
     _Atomic uint32_t node; /* 0: free */
     uint32_t kind;         /* enum wndl_heap_wrong_kind */
     _Atomic uint64_t count;
-    uint64_t address; /* of the first */
+    uint64_t address;  /* of the first */
+    uint32_t taken_at; /* OTHER: the leaf of the stack that took the blocks; 0:
+                        * not known */
+    uint8_t taken_by;  /* enum wndl_heap_whose, as is: */
+    uint8_t freed_by;
+    uint16_t reserved;
 };
 
 /*
@@ -374,7 +388,7 @@ _Static_assert(sizeof(struct wndl_heap_site) == 24 &&
                    sizeof(struct wndl_heap_count) == 64 &&
                    sizeof(struct wndl_heap_leaks) == 16 &&
                    sizeof(struct wndl_heap_growth) == 64 &&
-                   sizeof(struct wndl_heap_wrong) == 24 &&
+                   sizeof(struct wndl_heap_wrong) == 32 &&
                    sizeof(struct wndl_heap_reported) == 24,
     "the tables are the same on every machine");
 

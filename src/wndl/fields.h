@@ -246,8 +246,8 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     F(uleb, blocks)
 
 /*
- * HLEK, HGRO, HWRO and HTOG: a list follows: leaks, growths, wrong frees, or
- * pairs of sites.
+ * HLEK, HGRO, HWRO, HMIX and HTOG: a list follows: leaks, growths, wrong frees,
+ * those whose allocation is known, or pairs of sites.
  */
 #define WNDL_FIELDS_FINDINGS(F) F(uleb, process)
 #define WNDL_FIELDS_HSCN(F)                                                    \
@@ -275,6 +275,13 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
 #define WNDL_FIELDS_WRONG(F)                                                   \
     F(uleb, node)                                                              \
     F(uleb, kind)                                                              \
+    F(uleb, count)                                                             \
+    F(uleb, address)
+#define WNDL_FIELDS_MIXED(F)                                                   \
+    F(uleb, node)                                                              \
+    F(uleb, taken_at)                                                          \
+    F(uleb, taken_by)                                                          \
+    F(uleb, freed_by)                                                          \
     F(uleb, count)                                                             \
     F(uleb, address)
 #define WNDL_FIELDS_TOGETHER(F)                                                \
@@ -354,6 +361,7 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     R(leaks, LEAKS)                                                            \
     R(growth, GROWTH)                                                          \
     R(wrong, WRONG)                                                            \
+    R(mixed, MIXED)                                                            \
     R(together, TOGETHER)                                                      \
     R(hscn, HSCN)                                                              \
     R(hrep, HREP)                                                              \

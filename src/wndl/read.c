@@ -42,6 +42,7 @@ enum wndl_status wndl_reader_chunk(
         {WNDL_CHUNK_HLEK, wndl_read_hlek},
         {WNDL_CHUNK_HGRO, wndl_read_hgro},
         {WNDL_CHUNK_HWRO, wndl_read_hwro},
+        {WNDL_CHUNK_HMIX, wndl_read_hmix},
         {WNDL_CHUNK_HTOG, wndl_read_htog},
         {WNDL_CHUNK_HSCN, wndl_read_hscn},
         {WNDL_CHUNK_HREP, wndl_read_hrep},

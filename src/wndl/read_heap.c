@@ -3,19 +3,9 @@
 #include "model/heap.h"
 #include "rec/tags.h"
 #include "wndl/fields.h"
-#include "wndl/reader.h"
+#include "wndl/heap_list.h"
 
 #include <string.h>
-
-/* A list of a heap being read. */
-struct list {
-    struct wndl_reader *r;
-    struct wndl_cursor *c;
-    struct wndl_process_heap *heap;
-    struct wndl_heap_reader *of;
-    uint32_t process;
-    uint64_t running; /* base of the next element's difference */
-};
 
 enum wndl_status wndl_reader_no_heap(struct wndl_reader *r)
 {
@@ -51,13 +41,10 @@ enum wndl_status wndl_read_heap(struct wndl_reader *r, struct wndl_cursor *c)
     return WNDL_OK;
 }
 
-/*
- * Begins a chunk of `process`, an index of the file. False if that has no heap.
- */
-static bool begin_list(struct list *list, struct wndl_reader *r,
+bool wndl_heap_list_begin(struct wndl_heap_list *list, struct wndl_reader *r,
     struct wndl_cursor *c, uint64_t process)
 {
-    *list = (struct list){.r = r, .c = c};
+    *list = (struct wndl_heap_list){.r = r, .c = c};
     list->process = wndl_reader_known(&r->processes, process);
     if (c->failed || list->process == WNDL_NO_INDEX)
         return false;
@@ -68,13 +55,9 @@ static bool begin_list(struct list *list, struct wndl_reader *r,
     return true;
 }
 
-/*
- * Reads elements of at least `least` bytes to the end of `to`, each by `read`,
- * which returns NOT_FOUND to leave it out. If one is damaged, all of them are
- * left out.
- */
-static enum wndl_status read_list(struct list *list, struct wndl_vec *to,
-    unsigned least, enum wndl_status (*read)(struct list *list, void *element))
+enum wndl_status wndl_heap_list_read(struct wndl_heap_list *list,
+    struct wndl_vec *to, unsigned least,
+    enum wndl_status (*read)(struct wndl_heap_list *list, void *element))
 {
     uint64_t count = wndl_get_list(list->c, least);
     size_t kept = to->len;
@@ -97,20 +80,19 @@ static enum wndl_status read_list(struct list *list, struct wndl_vec *to,
 }
 
 /* Our number of a site, from its distance to the previous one. */
-static uint32_t next_site(struct list *list, uint64_t distance)
+static uint32_t next_site(struct wndl_heap_list *list, uint64_t distance)
 {
     if (__builtin_add_overflow(list->running, distance, &list->running))
         wndl_cursor_fail(list->c);
     return wndl_reader_known(&list->of->sites, list->running);
 }
 
-static enum wndl_status found(uint32_t number)
+enum wndl_status wndl_heap_list_found(uint32_t number)
 {
     return number == WNDL_NO_INDEX ? WNDL_NOT_FOUND : WNDL_OK;
 }
 
-/* 0 when the stack was lost: the blocks are kept without it. */
-static uint32_t known_node(const struct list *list, uint64_t number)
+uint32_t wndl_heap_list_node(const struct wndl_heap_list *list, uint64_t number)
 {
     const struct wndl_vec *nodes = wndl_vec_at(&list->r->nodes, list->process);
     uint32_t node = wndl_reader_known(nodes, number);
@@ -119,7 +101,7 @@ static uint32_t known_node(const struct list *list, uint64_t number)
 
 /* ---- sites */
 
-static enum wndl_status read_site(struct list *list, void *element)
+static enum wndl_status read_site(struct wndl_heap_list *list, void *element)
 {
     struct wndl_alloc_site *site = element;
     const struct wndl_vec *nodes = wndl_vec_at(&list->r->nodes, list->process);
@@ -141,15 +123,16 @@ static enum wndl_status read_site(struct list *list, void *element)
 
 enum wndl_status wndl_read_hpar(struct wndl_reader *r, struct wndl_cursor *c)
 {
-    struct list list;
+    struct wndl_heap_list list;
     struct wndl_fields_hpar hpar = wndl_get_hpar(c);
-    if (!begin_list(&list, r, c, hpar.process))
+    if (!wndl_heap_list_begin(&list, r, c, hpar.process))
         return WNDL_MALFORMED;
     enum wndl_status status = wndl_reader_skip(r, &list.of->sites, hpar.first);
     if (status != WNDL_OK)
         return status;
     size_t start = list.of->sites.len;
-    status = read_list(&list, &list.heap->sites, WNDL_LEAST_SITE, read_site);
+    status = wndl_heap_list_read(
+        &list, &list.heap->sites, WNDL_LEAST_SITE, read_site);
     if (status != WNDL_OK)
         list.of->sites.len = start;
     return status;
@@ -169,11 +152,11 @@ static enum wndl_status skip_tags(struct wndl_vec *tags, uint64_t first)
     return WNDL_OK;
 }
 
-static enum wndl_status read_tag(struct list *list, void *element)
+static enum wndl_status read_tag(struct wndl_heap_list *list, void *element)
 {
     struct wndl_alloc_tag *tag = element;
     struct wndl_fields_tag fields = wndl_get_tag(list->c);
-    tag->node = fields.node == 0 ? 0 : known_node(list, fields.node);
+    tag->node = fields.node == 0 ? 0 : wndl_heap_list_node(list, fields.node);
     tag->outer = fields.outer < list->heap->tags.len ? (uint32_t)fields.outer
                                                      : 0; /* an earlier one */
     if (list->c->failed || list->heap->tags.len >= WNDL_TAGS)
@@ -184,20 +167,20 @@ static enum wndl_status read_tag(struct list *list, void *element)
 
 enum wndl_status wndl_read_htag(struct wndl_reader *r, struct wndl_cursor *c)
 {
-    struct list list;
+    struct wndl_heap_list list;
     struct wndl_fields_htag htag = wndl_get_htag(c);
-    if (!begin_list(&list, r, c, htag.process))
+    if (!wndl_heap_list_begin(&list, r, c, htag.process))
         return WNDL_MALFORMED;
     enum wndl_status status = skip_tags(&list.heap->tags, htag.first);
-    return status != WNDL_OK
-               ? status
-               : read_list(&list, &list.heap->tags, WNDL_LEAST_TAG, read_tag);
+    return status != WNDL_OK ? status
+                             : wndl_heap_list_read(&list, &list.heap->tags,
+                                   WNDL_LEAST_TAG, read_tag);
 }
 
 enum wndl_status wndl_read_hown(struct wndl_reader *r, struct wndl_cursor *c)
 {
-    struct list list;
-    if (!begin_list(&list, r, c, wndl_get_hown(c).process))
+    struct wndl_heap_list list;
+    if (!wndl_heap_list_begin(&list, r, c, wndl_get_hown(c).process))
         return WNDL_MALFORMED;
     uint64_t count = wndl_get_list(c, WNDL_LEAST_OWNER);
     for (uint64_t i = 0; i < count && !c->failed; i++) {
@@ -294,9 +277,9 @@ static uint8_t snapshot_why(uint64_t why)
 
 enum wndl_status wndl_read_hsnp(struct wndl_reader *r, struct wndl_cursor *c)
 {
-    struct list list;
+    struct wndl_heap_list list;
     struct wndl_fields_hsnp hsnp = wndl_get_hsnp(c);
-    if (!begin_list(&list, r, c, hsnp.process))
+    if (!wndl_heap_list_begin(&list, r, c, hsnp.process))
         return WNDL_MALFORMED;
     struct wndl_vec *snapshots = &list.heap->snapshots;
     struct wndl_heap_snapshot snapshot = {
@@ -322,7 +305,7 @@ enum wndl_status wndl_read_hsnp(struct wndl_reader *r, struct wndl_cursor *c)
                                                                : WNDL_NOMEM;
 }
 
-static enum wndl_status read_counts(struct list *list, void *element)
+static enum wndl_status read_counts(struct wndl_heap_list *list, void *element)
 {
     struct wndl_alloc_counts *counts = element;
     struct wndl_fields_counts fields = wndl_get_counts(list->c);
@@ -334,7 +317,7 @@ static enum wndl_status read_counts(struct list *list, void *element)
     counts->lifetime = fields.lifetime;
     if (counts->site == WNDL_NO_INDEX && !list->c->failed)
         list->heap->lost += counts->allocs;
-    return found(counts->site);
+    return wndl_heap_list_found(counts->site);
 }
 
 /* Keeps which blocks lived, of the counts from `first` on. */
@@ -360,9 +343,9 @@ static enum wndl_status keep_lived(struct wndl_process_heap *heap, size_t first)
 /* Counts of a snapshot that is not kept are ignored. */
 enum wndl_status wndl_read_hcnt(struct wndl_reader *r, struct wndl_cursor *c)
 {
-    struct list list;
+    struct wndl_heap_list list;
     struct wndl_fields_hcnt hcnt = wndl_get_hcnt(c);
-    if (!begin_list(&list, r, c, hcnt.process))
+    if (!wndl_heap_list_begin(&list, r, c, hcnt.process))
         return WNDL_MALFORMED;
     const struct wndl_vec *snapshots = &list.heap->snapshots;
     if (snapshots->len == 0)
@@ -375,14 +358,14 @@ enum wndl_status wndl_read_hcnt(struct wndl_reader *r, struct wndl_cursor *c)
     if (list.heap->kept != snapshots->len - 1)
         return WNDL_OK;
     const size_t first = list.heap->counts.len;
-    enum wndl_status status =
-        read_list(&list, &list.heap->counts, WNDL_LEAST_COUNTS, read_counts);
+    enum wndl_status status = wndl_heap_list_read(
+        &list, &list.heap->counts, WNDL_LEAST_COUNTS, read_counts);
     return status != WNDL_OK ? status : keep_lived(list.heap, first);
 }
 
 /* ---- the other lists */
 
-static enum wndl_status read_moment(struct list *list, void *element)
+static enum wndl_status read_moment(struct wndl_heap_list *list, void *element)
 {
     struct wndl_heap_moment *moment = element;
     struct wndl_fields_moment fields = wndl_get_moment(list->c);
@@ -396,16 +379,16 @@ static enum wndl_status read_moment(struct list *list, void *element)
 
 enum wndl_status wndl_read_htim(struct wndl_reader *r, struct wndl_cursor *c)
 {
-    struct list list;
+    struct wndl_heap_list list;
     struct wndl_fields_htim htim = wndl_get_htim(c);
-    if (!begin_list(&list, r, c, htim.process))
+    if (!wndl_heap_list_begin(&list, r, c, htim.process))
         return WNDL_MALFORMED;
     list.running = htim.time;
-    return read_list(
+    return wndl_heap_list_read(
         &list, &list.heap->moments, WNDL_LEAST_MOMENT, read_moment);
 }
 
-static enum wndl_status read_leaks(struct list *list, void *element)
+static enum wndl_status read_leaks(struct wndl_heap_list *list, void *element)
 {
     struct wndl_alloc_leaks *leaks = element;
     struct wndl_fields_leaks fields = wndl_get_leaks(list->c);
@@ -413,26 +396,26 @@ static enum wndl_status read_leaks(struct list *list, void *element)
     leaks->definite = fields.definite;
     leaks->indirect = fields.indirect;
     leaks->possible = fields.possible;
-    return found(leaks->site);
+    return wndl_heap_list_found(leaks->site);
 }
 
 enum wndl_status wndl_read_hlek(struct wndl_reader *r, struct wndl_cursor *c)
 {
-    struct list list;
-    if (!begin_list(&list, r, c, wndl_get_findings(c).process))
+    struct wndl_heap_list list;
+    if (!wndl_heap_list_begin(&list, r, c, wndl_get_findings(c).process))
         return WNDL_MALFORMED;
-    enum wndl_status status =
-        read_list(&list, &list.heap->leaks, WNDL_LEAST_LEAKS, read_leaks);
+    enum wndl_status status = wndl_heap_list_read(
+        &list, &list.heap->leaks, WNDL_LEAST_LEAKS, read_leaks);
     list.heap->leaks_known |= status == WNDL_OK;
     return status;
 }
 
-static enum wndl_status read_growth(struct list *list, void *element)
+static enum wndl_status read_growth(struct wndl_heap_list *list, void *element)
 {
     enum { BY_COPY = 1 };
     struct wndl_alloc_growth *growth = element;
     struct wndl_fields_growth fields = wndl_get_growth(list->c);
-    growth->node = known_node(list, fields.node);
+    growth->node = wndl_heap_list_node(list, fields.node);
     growth->by_copy = fields.how == BY_COPY;
     growth->chains = fields.chains;
     growth->steps = fields.steps;
@@ -446,18 +429,18 @@ static enum wndl_status read_growth(struct list *list, void *element)
 
 enum wndl_status wndl_read_hgro(struct wndl_reader *r, struct wndl_cursor *c)
 {
-    struct list list;
-    if (!begin_list(&list, r, c, wndl_get_findings(c).process))
+    struct wndl_heap_list list;
+    if (!wndl_heap_list_begin(&list, r, c, wndl_get_findings(c).process))
         return WNDL_MALFORMED;
-    return read_list(
+    return wndl_heap_list_read(
         &list, &list.heap->growths, WNDL_LEAST_GROWTH, read_growth);
 }
 
-static enum wndl_status read_wrong(struct list *list, void *element)
+static enum wndl_status read_wrong(struct wndl_heap_list *list, void *element)
 {
     struct wndl_alloc_wrong *wrong = element;
     struct wndl_fields_wrong fields = wndl_get_wrong(list->c);
-    wrong->node = known_node(list, fields.node);
+    wrong->node = wndl_heap_list_node(list, fields.node);
     wrong->kind = fields.kind < WNDL_WRONG_FREES
                       ? (uint8_t)fields.kind
                       : (uint8_t)WNDL_WRONG_FREE_OTHER;
@@ -468,35 +451,68 @@ static enum wndl_status read_wrong(struct list *list, void *element)
 
 enum wndl_status wndl_read_hwro(struct wndl_reader *r, struct wndl_cursor *c)
 {
-    struct list list;
-    if (!begin_list(&list, r, c, wndl_get_findings(c).process))
+    struct wndl_heap_list list;
+    if (!wndl_heap_list_begin(&list, r, c, wndl_get_findings(c).process))
         return WNDL_MALFORMED;
-    return read_list(&list, &list.heap->wrongs, WNDL_LEAST_WRONG, read_wrong);
+    return wndl_heap_list_read(
+        &list, &list.heap->wrongs, WNDL_LEAST_WRONG, read_wrong);
 }
 
-static enum wndl_status read_together(struct list *list, void *element)
+static uint8_t whose(uint64_t number)
+{
+    return number < WNDL_WHOSE_COUNT ? (uint8_t)number
+                                     : (uint8_t)WNDL_WHOSE_UNKNOWN;
+}
+
+static enum wndl_status read_mixed(struct wndl_heap_list *list, void *element)
+{
+    struct wndl_fields_mixed fields = wndl_get_mixed(list->c);
+    *(struct wndl_alloc_wrong *)element = (struct wndl_alloc_wrong){
+        .node = wndl_heap_list_node(list, fields.node),
+        .kind = WNDL_WRONG_FREE_ALLOCATOR,
+        .count = fields.count,
+        .address = fields.address,
+        .taken_at = wndl_heap_list_node(list, fields.taken_at),
+        .taken_by = whose(fields.taken_by),
+        .freed_by = whose(fields.freed_by),
+    };
+    return WNDL_OK;
+}
+
+enum wndl_status wndl_read_hmix(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct wndl_heap_list list;
+    if (!wndl_heap_list_begin(&list, r, c, wndl_get_findings(c).process))
+        return WNDL_MALFORMED;
+    return wndl_heap_list_read(
+        &list, &list.heap->wrongs, WNDL_LEAST_MIXED, read_mixed);
+}
+
+static enum wndl_status read_together(
+    struct wndl_heap_list *list, void *element)
 {
     struct wndl_alloc_together *together = element;
     struct wndl_fields_together fields = wndl_get_together(list->c);
     together->site = wndl_reader_known(&list->of->sites, fields.site);
     together->other = wndl_reader_known(&list->of->sites, fields.other);
     together->blocks = fields.blocks;
-    return together->site == WNDL_NO_INDEX ? WNDL_NOT_FOUND
-                                           : found(together->other);
+    return together->site == WNDL_NO_INDEX
+               ? WNDL_NOT_FOUND
+               : wndl_heap_list_found(together->other);
 }
 
 enum wndl_status wndl_read_htog(struct wndl_reader *r, struct wndl_cursor *c)
 {
-    struct list list;
-    if (!begin_list(&list, r, c, wndl_get_findings(c).process))
+    struct wndl_heap_list list;
+    if (!wndl_heap_list_begin(&list, r, c, wndl_get_findings(c).process))
         return WNDL_MALFORMED;
-    return read_list(
+    return wndl_heap_list_read(
         &list, &list.heap->together, WNDL_LEAST_TOGETHER, read_together);
 }
 
 /* ---- the scan */
 
-static enum wndl_status keep_sites(struct list *list)
+static enum wndl_status keep_sites(struct wndl_heap_list *list)
 {
     const struct wndl_vec *sites = &list->of->sites;
     struct wndl_vec *kept = &list->heap->scan_sites;
@@ -527,9 +543,9 @@ static bool is_wanted_scan(const struct wndl_reader *r, uint64_t snapshot)
 /* The last scan is kept. Without one of its parts it cannot be read. */
 enum wndl_status wndl_read_hscn(struct wndl_reader *r, struct wndl_cursor *c)
 {
-    struct list list;
+    struct wndl_heap_list list;
     const struct wndl_fields_hscn hscn = wndl_get_hscn(c);
-    if (!begin_list(&list, r, c, hscn.process))
+    if (!wndl_heap_list_begin(&list, r, c, hscn.process))
         return WNDL_MALFORMED;
     struct wndl_process_heap *heap = list.heap;
     if (!is_wanted_scan(r, hscn.snapshot))
@@ -548,113 +564,6 @@ enum wndl_status wndl_read_hscn(struct wndl_reader *r, struct wndl_cursor *c)
         return WNDL_OK;
     enum wndl_status status = keep_sites(&list);
     return status != WNDL_OK ? status : add_bytes(&heap->scan, &hscn.bytes);
-}
-
-/* ---- reports of memory reporters */
-
-static struct wndl_alloc_reporter known_reporter(
-    const struct list *list, uint64_t node, uint64_t end)
-{
-    return (struct wndl_alloc_reporter){
-        .node = known_node(list, node),
-        .end = wndl_reader_walk_end(end),
-    };
-}
-
-static enum wndl_status read_reported(struct list *list, void *element)
-{
-    enum { MOST = 2 };
-    struct wndl_alloc_reported *reported = element;
-    const struct wndl_fields_reported fields = wndl_get_reported(list->c);
-    reported->site = wndl_reader_known(&list->of->sites, fields.site);
-    reported->reports =
-        (uint8_t)(fields.reports < MOST ? fields.reports : MOST);
-    reported->blocks = fields.blocks;
-    reported->by[0] = known_reporter(list, fields.node, fields.end);
-    reported->by[1] = known_reporter(list, fields.again_node, fields.again_end);
-    if (reported->site == WNDL_NO_INDEX && !list->c->failed &&
-        __builtin_add_overflow(list->heap->reported_lost, fields.blocks,
-            &list->heap->reported_lost))
-        list->heap->reported_lost = UINT64_MAX;
-    return found(reported->site);
-}
-
-/* Reports until the wanted snapshot: the last are kept. */
-static bool is_wanted(const struct wndl_reader *r, uint64_t snapshot)
-{
-    return r->p->wanted_snapshot == WNDL_LAST_SNAPSHOT ||
-           snapshot <= r->p->wanted_snapshot;
-}
-
-enum wndl_status wndl_read_hrep(struct wndl_reader *r, struct wndl_cursor *c)
-{
-    struct list list;
-    const struct wndl_fields_hrep hrep = wndl_get_hrep(c);
-    if (!begin_list(&list, r, c, hrep.process))
-        return WNDL_MALFORMED;
-    struct wndl_process_heap *heap = list.heap;
-    if (!is_wanted(r, hrep.snapshot))
-        return WNDL_OK;
-    const bool is_more =
-        heap->reported_known && heap->reported_snapshot == hrep.snapshot;
-    if (heap->reported_known && hrep.snapshot < heap->reported_snapshot)
-        return WNDL_MALFORMED;
-    if (!is_more) {
-        heap->reported.len = 0;
-        heap->reported_lost = hrep.lost;
-    }
-    heap->reported_known = true;
-    heap->reported_snapshot = hrep.snapshot;
-    heap->reported_time = hrep.time;
-    return read_list(
-        &list, &heap->reported, WNDL_LEAST_REPORTED, read_reported);
-}
-
-enum wndl_status wndl_read_hfal(struct wndl_reader *r, struct wndl_cursor *c)
-{
-    struct list list;
-    const struct wndl_fields_hfal hfal = wndl_get_hfal(c);
-    if (!begin_list(&list, r, c, hfal.process))
-        return WNDL_MALFORMED;
-    if (list.heap->reporter_failure != WNDL_REPORTER_NONE)
-        return WNDL_OK;
-    list.heap->reporter_failure = hfal.how < WNDL_REPORTER_OTHER
-                                      ? (enum wndl_reporter_failure)hfal.how
-                                      : WNDL_REPORTER_OTHER;
-    return wndl_profile_text(r->p, hfal.reporter, &list.heap->reporter)
-               ? WNDL_OK
-               : WNDL_NOMEM;
-}
-
-/* Kinds that this version does not know are other ones. */
-enum wndl_status wndl_read_hmem(struct wndl_reader *r, struct wndl_cursor *c)
-{
-    struct list list;
-    const struct wndl_fields_hmem hmem = wndl_get_hmem(c);
-    if (!begin_list(&list, r, c, hmem.process))
-        return WNDL_MALFORMED;
-    const uint64_t kinds = wndl_get_list(c, WNDL_LEAST_NUMBER);
-    struct wndl_heap_memory memory = {
-        .time = hmem.time,
-        .live = hmem.live,
-        .live_mapped = hmem.live_mapped,
-        .sum = {.proportional = hmem.proportional, .mapped = hmem.mapped},
-    };
-    uint64_t all = 0;
-    for (uint64_t i = 0; i < kinds && !c->failed; i++) {
-        const uint64_t bytes = wndl_get_number(c).value;
-        if (__builtin_add_overflow(all, bytes, &all))
-            return WNDL_MALFORMED;
-        memory.sum.resident[i < WNDL_MEMORY_OTHER ? i : WNDL_MEMORY_OTHER] +=
-            bytes;
-    }
-    if (c->failed)
-        return WNDL_MALFORMED;
-    struct wndl_heap_memory *kept = wndl_vec_push(&list.heap->memory);
-    if (kept == NULL)
-        return WNDL_NOMEM;
-    *kept = memory;
-    return WNDL_OK;
 }
 
 /* ---- the end of the file */

@@ -399,6 +399,13 @@ static bool is_wrong(
            w->kind <= WNDL_HEAP_WRONG_UNSEARCHED;
 }
 
+/* Whether it is known who took the block. */
+static bool is_mixed(
+    const struct wndl_heap_process *process, const struct wndl_heap_wrong *w)
+{
+    return w->kind == WNDL_HEAP_WRONG_OTHER && is_node(process, w->taken_at);
+}
+
 static void put_wrong(struct wndl_buf *out, const struct wndl_heap_wrong *w)
 {
     const struct wndl_fields_wrong fields = {
@@ -410,22 +417,47 @@ static void put_wrong(struct wndl_buf *out, const struct wndl_heap_wrong *w)
     wndl_put_wrong(out, &fields);
 }
 
-void wndl_recording_wrongs(struct wndl_recording *r,
+static void put_mixed(struct wndl_buf *out, const struct wndl_heap_wrong *w)
+{
+    const struct wndl_fields_mixed fields = {
+        .node = w->node,
+        .taken_at = w->taken_at,
+        .taken_by = w->taken_by,
+        .freed_by = w->freed_by,
+        .count = w->count,
+        .address = w->address,
+    };
+    wndl_put_mixed(out, &fields);
+}
+
+/* Writes those in which the block's allocation is known, or the others. */
+static void put_wrongs(struct wndl_recording *r,
     const struct wndl_heap_process *process,
-    const struct wndl_heap_wrong wrongs[WNDL_HEAP_WRONGS])
+    const struct wndl_heap_wrong wrongs[WNDL_HEAP_WRONGS], bool mixed)
 {
     struct wndl_chunk_writer chunk;
     uint32_t count = 0;
     for (uint32_t i = 0; i < WNDL_HEAP_WRONGS; i++)
-        count += is_wrong(process, &wrongs[i]);
+        count += is_wrong(process, &wrongs[i]) &&
+                 is_mixed(process, &wrongs[i]) == mixed;
     if (count == 0)
         return;
-    begin_findings(r, &chunk, WNDL_CHUNK_HWRO, process->index, count);
+    begin_findings(r, &chunk, mixed ? WNDL_CHUNK_HMIX : WNDL_CHUNK_HWRO,
+        process->index, count);
     for (uint32_t i = 0; i < WNDL_HEAP_WRONGS; i++) {
-        if (is_wrong(process, &wrongs[i]))
-            put_wrong(&r->out, &wrongs[i]);
+        if (is_wrong(process, &wrongs[i]) &&
+            is_mixed(process, &wrongs[i]) == mixed)
+            (mixed ? put_mixed : put_wrong)(&r->out, &wrongs[i]);
     }
     wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_wrongs(struct wndl_recording *r,
+    const struct wndl_heap_process *process,
+    const struct wndl_heap_wrong wrongs[WNDL_HEAP_WRONGS])
+{
+    put_wrongs(r, process, wrongs, false);
+    put_wrongs(r, process, wrongs, true);
 }
 
 void wndl_recording_scan(struct wndl_recording *r,

@@ -111,7 +111,7 @@ bool wndl_recording_leaks(struct wndl_recording *r, uint32_t process,
 /* Writes HLEK without elements: leaks were searched for, and there are none. */
 void wndl_recording_no_leaks(struct wndl_recording *r, uint32_t process);
 
-/* Write HGRO and HWRO, if there are any whose stack is in the file. */
+/* Write HGRO, HWRO and HMIX, if there are any whose stacks are in the file. */
 void wndl_recording_growths(struct wndl_recording *r,
     const struct wndl_heap_process *process,
     const struct wndl_heap_growth growths[WNDL_HEAP_GROWTHS]);

@@ -10,7 +10,7 @@
  *   leak PROCESS DEFINITE INDIRECT POSSIBLE REQUESTED SLOP FRAME...
  *   growth PROCESS BY_COPY CHAINS STEPS ALLOCATED FINAL DOUBLING LEAST MOST
  *       FRAME...
- *   wrong PROCESS KIND COUNT ADDRESS FRAME...
+ *   wrong PROCESS KIND COUNT ADDRESS FRAME... [taken BY FREED-BY FRAME...]
  *   together PROCESS BLOCKS REQUESTED REQUESTED
  *
  * Frames are leaf first, IMAGE+RVA or an address. Of the totals, the peak's
@@ -118,6 +118,17 @@ static void say_leaks(
     }
 }
 
+static void say_wrong_stacks(
+    const struct wndl_profile *p, const struct wndl_alloc_wrong *w)
+{
+    put_stack(p, w->node);
+    if (w->taken_at != 0) {
+        printf(" taken %d %d", w->taken_by, w->freed_by);
+        put_stack(p, w->taken_at);
+    }
+    putchar('\n');
+}
+
 static void say_findings(
     const struct wndl_profile *p, const struct wndl_process_heap *h)
 {
@@ -134,7 +145,7 @@ static void say_findings(
         const uint64_t numbers[] = {w->kind, w->count, w->address};
         printf("wrong %" PRIu32, h->process);
         say_numbers(numbers, sizeof numbers / sizeof numbers[0]);
-        say_stack(p, w->node);
+        say_wrong_stacks(p, w);
     }
     for (size_t i = 0; i < h->together.len; i++) {
         const struct wndl_alloc_together *t = wndl_vec_at(&h->together, i);

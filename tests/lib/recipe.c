@@ -26,8 +26,7 @@ struct cook {
     uint64_t max_frames, blocked_interval;
     bool with_limits;
     unsigned processes, threads, images, nodes;
-    unsigned process_of[MAX_IDS], tid_of[MAX_IDS];
-    unsigned pid_of[MAX_IDS];
+    unsigned process_of[MAX_IDS], tid_of[MAX_IDS], pid_of[MAX_IDS];
     unsigned pairs_of[MAX_IDS], snapshots_of[MAX_IDS]; /* by process */
     unsigned tags_of[MAX_IDS];
     struct node tree[MAX_NODES]; /* of all processes, in order of making */
@@ -448,9 +447,7 @@ static bool cook_snapshot(struct cook *k)
     wndl_buf_uleb(w.out, k->snapshots_of[process]++);
     wndl_buf_uleb(w.out, k->now);
     wndl_buf_uleb(w.out, number(k, 2));
-    if (strcmp(k->words[3], "-") == 0)
-        k->words[3][0] = '\0';
-    wndl_chunk_str(w.out, word_text(k->words[3]));
+    wndl_chunk_str(w.out, text_or_none(k, 3));
     wndl_buf_uleb(w.out, slash - 4);
     put_numbers(k, &w, 4, slash);
     wndl_buf_uleb(w.out, slash < k->count ? k->count - slash - 1 : 0);
@@ -480,19 +477,27 @@ static bool cook_list(
 }
 
 /* After the process's last snapshot. */
-static bool cook_reported(struct cook *k)
+/* Two stacks, the second after a "/", from the word `first` on. */
+static bool leaves_of(
+    struct cook *k, struct node at, size_t first, unsigned nodes[2])
 {
-    const struct node at = {.process = (unsigned)number(k, 1)};
     const size_t count = k->count;
-    unsigned nodes[2] = {0, 0};
-    size_t slash = 5;
+    size_t slash = first;
+    nodes[0] = nodes[1] = 0;
     while (slash < count && strcmp(k->words[slash], "/") != 0)
         slash++;
     bool whole = slash == count || leaf_of(k, at, slash + 1, &nodes[1]);
     k->count = slash;
-    whole = leaf_of(k, at, 5, &nodes[0]) && whole;
+    whole = leaf_of(k, at, first, &nodes[0]) && whole;
     k->count = count;
-    if (!whole)
+    return whole;
+}
+
+static bool cook_reported(struct cook *k)
+{
+    const struct node at = {.process = (unsigned)number(k, 1)};
+    unsigned nodes[2];
+    if (!leaves_of(k, at, 5, nodes))
         return false;
     struct wndl_chunk_writer w;
     wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HREP);
@@ -531,34 +536,28 @@ static bool cook_memory(struct cook *k)
     return finish(&w);
 }
 
-static bool cook_growth(struct cook *k)
+/* "growth", "wrong" or "mixed": numbers, an address, and one stack or two. */
+static bool cook_finding(struct cook *k)
 {
+    const char what = k->words[0][0];
+    const size_t first = what == 'g' ? 10 : what == 'w' ? 5 : 6;
     struct node at = {.process = (unsigned)number(k, 1)};
-    unsigned node;
-    if (!leaf_of(k, at, 10, &node))
+    unsigned nodes[2];
+    if (!leaves_of(k, at, first, nodes))
         return false;
     struct wndl_chunk_writer w;
-    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HGRO);
+    wndl_chunk_begin(&w, k->out,
+        what == 'g'   ? WNDL_CHUNK_HGRO
+        : what == 'w' ? WNDL_CHUNK_HWRO
+                      : WNDL_CHUNK_HMIX);
     wndl_buf_uleb(w.out, at.process);
     wndl_buf_uleb(w.out, 1);
-    wndl_buf_uleb(w.out, node);
-    put_numbers(k, &w, 2, 10);
-    return finish(&w);
-}
-
-static bool cook_wrong(struct cook *k)
-{
-    struct node at = {.process = (unsigned)number(k, 1)};
-    unsigned node;
-    if (!leaf_of(k, at, 5, &node))
-        return false;
-    struct wndl_chunk_writer w;
-    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HWRO);
-    wndl_buf_uleb(w.out, at.process);
-    wndl_buf_uleb(w.out, 1);
-    wndl_buf_uleb(w.out, node);
-    put_numbers(k, &w, 2, 4);
-    wndl_buf_uleb(w.out, strtoull(k->words[4], NULL, 16));
+    wndl_buf_uleb(w.out, nodes[0]);
+    if (what == 'm')
+        wndl_buf_uleb(w.out, nodes[1]);
+    put_numbers(k, &w, 2, first - (what != 'g'));
+    if (what != 'g')
+        wndl_buf_uleb(w.out, strtoull(k->words[first - 1], NULL, 16));
     return finish(&w);
 }
 
@@ -627,8 +626,9 @@ static bool cook_statement(struct cook *k)
         {"tag", 4, cook_tag},
         {"library", 3, cook_library},
         {"snapshot", 4, cook_snapshot},
-        {"growth", 10, cook_growth},
-        {"wrong", 5, cook_wrong},
+        {"growth", 10, cook_finding},
+        {"wrong", 5, cook_finding},
+        {"mixed", 6, cook_finding},
         {"reported", 5, cook_reported},
         {"failed", 4, cook_failed},
         {"memory", 6, cook_memory},

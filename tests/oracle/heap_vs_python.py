@@ -15,7 +15,7 @@ class Heap:
     def __init__(self, process, cumulative, below):
         self.process, self.cumulative, self.below = process, cumulative, below
         self.pairs, self.counts, self.leaks = [], {}, []
-        self.growths, self.wrongs = [], []
+        self.growths, self.wrongs, self.mixed = [], [], []
 
     def weight(self, pair):
         size = max(1, self.pairs[pair][2])
@@ -77,6 +77,9 @@ class Recording:
 
     def read_HGRO(self, p):
         self.heaps[p.uleb()].growths += self.rows(p, 9)
+
+    def read_HMIX(self, p):
+        self.heaps[p.uleb()].mixed += self.rows(p, 6)
 
     def read_HWRO(self, p):
         self.heaps[p.uleb()].wrongs += self.rows(p, 4)
@@ -179,8 +182,39 @@ def wrongs(recording, frames, text):
         for node, kind, count, _ in heap.wrongs:
             stack = recording.stack(heap, node, 0)
             if wanted(stack, text):
-                sums[kind, stack[:frames]] += count
+                sums[kind, stack[:frames], (), ()] += count
+        for node, taken_at, taken_by, freed_by, count, _ in heap.mixed:
+            stack = recording.stack(heap, node, 0)
+            taken = recording.stack(heap, taken_at, 0)
+            whose = (taken_by, freed_by)
+            if taken_at == 0:
+                taken = whose = ()
+            if wanted(stack + taken, text):
+                if whose:
+                    whose += module_of(taken, taken_by == 4), module_of(stack)
+                sums[3, stack[:frames], taken[:frames], whose] += count
     return sums
+
+
+def module_of(stack, is_operator=False):
+    """That of the first frame; an operator's caller is in another one."""
+    modules = [frame[frame.index("(") + 1:].rsplit(" + ", 1)[0]
+               for frame in stack if " + " in frame] or ["[no file]"]
+    others = [module for module in modules if module != modules[0]]
+    return others[0] if is_operator and others else modules[0]
+
+
+WHOSE = ["unknown", "malloc", "pool", "libc", "c++"]
+
+
+def key_of_wrong(row):
+    kinds = {"never-allocated": 1, "freed-before": 2, "other-allocator": 3}
+    whose = ()
+    if "taken" in row:
+        whose = (WHOSE.index(row["taken_by"]), WHOSE.index(row["freed_by"]),
+                 row["taken_in"], row["freed_in"])
+    return (kinds[row["kind"]], tuple(row["stack"]),
+            tuple(row.get("taken", ())), whose)
 
 
 def close(a, b, what):
@@ -229,8 +263,7 @@ def main():
               [row[name] for name in names]
               for row in found["buffers_that_grow"]["rows"]}
     assert mine == theirs, (mine, theirs)
-    kinds = {"never-allocated": 1, "freed-before": 2, "other-allocator": 3}
-    theirs = {(kinds[row["kind"]], tuple(row["stack"])): row["frees"]
+    theirs = {key_of_wrong(row): row["frees"]
               for row in found["wrong_frees"]["rows"]}
     assert theirs == wrongs(recording, frames, text)
     print(len(report["records"]), len(mine), len(theirs))

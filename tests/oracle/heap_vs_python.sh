@@ -58,6 +58,8 @@ BEGIN {
                 next_number(5), 5 + next_number(50) stack()
             print "wrong", p, 1 + next_number(3), 1 + next_number(9),
                 "7f00" stack()
+            print "mixed", p, 1 + next_number(4), 1 + next_number(4),
+                1 + next_number(9), "7f10" stack() " /" stack()
         }
     }
     print "done 0 0"

@@ -245,6 +245,17 @@ class Recording:
     def read_HWRO(self, p):
         self.read_stacks(p, "wrong", 3)
 
+    def read_HMIX(self, p):
+        process, count = p.uleb(), p.uleb()
+        for _ in range(count):
+            freed, taken = (self.place(process, p.uleb()) for _ in range(2))
+            taken_by, freed_by, times, address = (p.uleb() for _ in range(4))
+            line = "wrong %d 3 %d %d%s" % (process, times, address, freed)
+            if taken:
+                line += " taken %d %d%s" % (
+                    taken_by if taken_by < 5 else 0, freed_by, taken)
+            self.heaps[process].lines["wrong"].append(line)
+
     def read_HTOG(self, p):
         process, count = p.uleb(), p.uleb()
         heap = self.heaps[process]

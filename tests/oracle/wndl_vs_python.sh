@@ -52,6 +52,10 @@ awk 'BEGIN {
         if (i % 7 == 0)
             printf "wrong %d %d %d %x%s\n", i % 2, i % 3 + 1, i + 1,
                 x * 4096, line
+        if (i % 21 == 0)
+            printf "mixed %d %d %d %d %x%s / %s\n", i % 2, i % 6, i % 5,
+                i + 1, x * 16, line, last
+        last = line
         if (i % 50 == 0)
             printf "live %d 5 %d %d 7 %d 0\n", i % 2, x, i, x * 4096
         if (i % 60 == 0)

@@ -274,6 +274,59 @@ static bool is_measure(const struct wndl_alloc_wrong *wrong)
     return wrong->kind >= WNDL_WRONG_MEASURE_INTERIOR;
 }
 
+/* The module of the innermost frame: an index of symbolized->modules. */
+static uint32_t module_of(const struct work *w, uint32_t node)
+{
+    const struct wndl_profile *p = w->r->symbolized->profile;
+    const uint32_t in_no_image = (uint32_t)p->images.len;
+    if (node == 0)
+        return in_no_image;
+    const struct wndl_node *at = wndl_vec_at(&p->nodes, node);
+    const struct wndl_frame_key *key = wndl_vec_at(&p->frames, at->frame);
+    return key->image == WNDL_NO_INDEX ? in_no_image : key->image;
+}
+
+/* The module that called operator new, which is in one itself. */
+static uint32_t module_that_took(
+    const struct work *w, const struct wndl_alloc_wrong *wrong)
+{
+    const struct wndl_vec *nodes = &w->r->symbolized->profile->nodes;
+    const uint32_t first = module_of(w, wrong->taken_at);
+    uint32_t node = wrong->taken_at;
+    if (wrong->taken_by != WNDL_WHOSE_CPP)
+        return first;
+    while (node != 0 && module_of(w, node) == first)
+        node = ((const struct wndl_node *)wndl_vec_at(nodes, node))->parent;
+    return node == 0 ? first : module_of(w, node);
+}
+
+/* A key for each pair of stacks, of modules and of functions. */
+static bool key_of_wrong(struct work *w, const struct wndl_alloc_wrong *wrong,
+    struct wndl_findings_key *key)
+{
+    *key = (struct wndl_findings_key){.extra = {wrong->kind}};
+    if (wrong->taken_at != 0) {
+        key->extra[0] |=
+            (uint64_t)wrong->taken_by << 8 | (uint64_t)wrong->freed_by << 16;
+        key->extra[1] = (uint64_t)module_that_took(w, wrong) << 32 |
+                        module_of(w, wrong->node);
+        if (!wndl_stack_texts_of(w->stacks, wrong->taken_at, WNDL_WALK_COMPLETE,
+                &key->leaves[1]))
+            return false;
+    }
+    return wndl_stack_texts_of(
+        w->stacks, wrong->node, WNDL_WALK_COMPLETE, &key->leaves[0]);
+}
+
+static void note_taken(const struct work *w,
+    const struct wndl_alloc_wrong *wrong, struct wndl_finding *finding)
+{
+    finding->taken_by = wrong->taken_by;
+    finding->freed_by = wrong->freed_by;
+    finding->taken_in = module_that_took(w, wrong);
+    finding->freed_in = module_of(w, wrong->node);
+}
+
 static bool add_wrongs(struct work *w, struct wndl_findings_table *table,
     const struct wndl_process_heap *heap, bool measures)
 {
@@ -281,10 +334,9 @@ static bool add_wrongs(struct work *w, struct wndl_findings_table *table,
     for (size_t i = 0; i < heap->wrongs.len; i++) {
         if (is_measure(&wrongs[i]) != measures)
             continue;
-        struct wndl_findings_key key = {.extra = {wrongs[i].kind}};
+        struct wndl_findings_key key;
         struct wndl_heap_sums *row;
-        if (!wndl_stack_texts_of(w->stacks, wrongs[i].node, WNDL_WALK_COMPLETE,
-                &key.leaves[0]) ||
+        if (!key_of_wrong(w, &wrongs[i], &key) ||
             !wndl_findings_table_find(table, &key, &row))
             return false;
         if (row == NULL)
@@ -292,6 +344,8 @@ static bool add_wrongs(struct work *w, struct wndl_findings_table *table,
         if (row->blocks == 0)
             row->finding.address = wrongs[i].address;
         row->finding.wrong = wrongs[i].kind;
+        if (wrongs[i].taken_at != 0)
+            note_taken(w, &wrongs[i], &row->finding);
         row->blocks += (double)wrongs[i].count;
     }
     return true;

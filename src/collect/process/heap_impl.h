@@ -107,7 +107,7 @@ void wndl_heap_find_failed_reporter(struct wndl_collector_process *p);
 
 /* ---- heap_findings */
 
-/* Writes HLEK, HGRO, HWRO, HSCN and HTOG. */
+/* Writes HLEK, HGRO, HWRO, HMIX, HSCN and HTOG. */
 void wndl_heap_put_findings(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
 

@@ -235,6 +235,26 @@ static void put_wrong(struct wndl_json *j, const struct wndl_finding *f)
     wndl_json_put_number(j, "address", f->address);
 }
 
+/* The takers of blocks of wrong frees, and those who freed them. */
+static void put_mixed(struct heap_json *h, const struct wndl_finding *f)
+{
+    static const char *const names[WNDL_WHOSE_COUNT] = {
+        [WNDL_WHOSE_UNKNOWN] = "unknown",
+        [WNDL_WHOSE_MALLOC] = "malloc",
+        [WNDL_WHOSE_REPORTED] = "pool",
+        [WNDL_WHOSE_LIBC] = "libc",
+        [WNDL_WHOSE_CPP] = "c++",
+    };
+    const struct wndl_symbolized *s = h->j.s;
+    const struct wndl_module *taken = wndl_vec_at(&s->modules, f->taken_in);
+    const struct wndl_module *freed = wndl_vec_at(&s->modules, f->freed_in);
+    wndl_json_put_text(&h->j, "freed_by", names[f->freed_by]);
+    wndl_json_put_id(&h->j, "freed_in", freed->path);
+    wndl_json_put_text(&h->j, "taken_by", names[f->taken_by]);
+    wndl_json_put_id(&h->j, "taken_in", taken->path);
+    put_stack(h, "taken", f->other);
+}
+
 static bool has_no_blocks(enum wndl_finding_kind kind)
 {
     return kind == WNDL_FINDING_WRONG || kind == WNDL_FINDING_MEASURED;
@@ -258,6 +278,8 @@ static void put_finding(struct heap_json *h, enum wndl_finding_kind kind,
     put_stack(h, "stack", f->stack);
     if (kind == WNDL_FINDING_TOGETHER)
         put_stack(h, "after", f->other);
+    if (kind == WNDL_FINDING_WRONG && f->other.count != 0)
+        put_mixed(h, f);
     wndl_json_put_close(j, '}');
 }
 

@@ -147,6 +147,40 @@ static void together_row(
     put_stack(f, row->other);
 }
 
+/* "taken by malloc, from libfoo.so, at" and the stack */
+static void put_whose(const struct findings *f, const char *function,
+    uint32_t module, struct wndl_heap_stack stack)
+{
+    const struct wndl_symbolized *s = f->r->symbolized;
+    const struct wndl_module *in = wndl_vec_at(&s->modules, module);
+    const struct wndl_text_layout layout = {0};
+    const struct wndl_text t = {.layout = &layout, .out = f->out};
+    wndl_buf_printf(f->out, "    %s, from ", function);
+    wndl_text_cut(&t, wndl_intern_get(&s->strings, in->path), 0);
+    wndl_buf_text(f->out, ", at\n");
+    put_stack(f, stack);
+}
+
+static void put_mixed(const struct findings *f, const struct wndl_finding *row)
+{
+    static const char *const takers[WNDL_WHOSE_COUNT] = {
+        [WNDL_WHOSE_UNKNOWN] = "taken by an unknown function",
+        [WNDL_WHOSE_MALLOC] = "taken by malloc",
+        [WNDL_WHOSE_REPORTED] = "taken by a pool (wndl_heap_on_alloc)",
+        [WNDL_WHOSE_LIBC] = "taken by the C library",
+        [WNDL_WHOSE_CPP] = "taken by operator new",
+    };
+    static const char *const givers[WNDL_WHOSE_COUNT] = {
+        [WNDL_WHOSE_UNKNOWN] = "freed by an unknown function",
+        [WNDL_WHOSE_MALLOC] = "freed by free",
+        [WNDL_WHOSE_REPORTED] = "freed by a pool (wndl_heap_on_free)",
+        [WNDL_WHOSE_LIBC] = "freed by the C library",
+        [WNDL_WHOSE_CPP] = "freed by operator delete",
+    };
+    put_whose(f, givers[row->freed_by], row->freed_in, row->stack);
+    put_whose(f, takers[row->taken_by], row->taken_in, row->other);
+}
+
 static void wrong_row(const struct findings *f, const struct wndl_finding *row)
 {
     static const char *const texts[WNDL_WRONG_FREES] = {
@@ -161,9 +195,13 @@ static void wrong_row(const struct findings *f, const struct wndl_finding *row)
     };
     wndl_text_count(f->out, positive(row->figures.blocks),
         row->wrong < WNDL_WRONG_MEASURE_INTERIOR ? "free" : "pointer");
-    wndl_buf_printf(f->out, " %s, the first 0x%" PRIx64 "\n", texts[row->wrong],
-        row->address);
-    put_stack(f, row->stack);
+    const bool is_mixed = row->other.count != 0;
+    wndl_buf_printf(f->out, " %s, the first 0x%" PRIx64 "%s\n",
+        texts[row->wrong], row->address, is_mixed ? ":" : "");
+    if (is_mixed)
+        put_mixed(f, row);
+    else
+        put_stack(f, row->stack);
 }
 
 /* ---- kinds */
@@ -317,6 +355,7 @@ void wndl_report_finding_text(const struct wndl_heap_report *r,
     enum wndl_finding_kind kind, const struct wndl_finding *row,
     struct wndl_buf *out)
 {
-    const struct findings f = {r, out, kind == WNDL_FINDING_TOGETHER};
+    const bool has_two = row->other.count != 0;
+    const struct findings f = {r, out, has_two};
     kinds[kind].row(&f, row);
 }

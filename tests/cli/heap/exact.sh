@@ -119,7 +119,9 @@ wrong() {
 wrong foreign 1
 wrong twice 2
 wrong pool 3
+grep -q '^wrong .* taken 2 1 ' dump || fail "who took it: $(cat dump)"
 wrong malloc 3
+grep -q '^wrong .* taken 1 2 ' dump || fail "who took it: $(cat dump)"
 
 # How, chains, steps, bytes of all, of the last, by doubling, steps' sizes.
 grows() {

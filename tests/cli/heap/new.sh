@@ -93,6 +93,39 @@ for name in "" $tried; do
     done
 done
 
+# Blocks that the wrong function frees, once and often, with both stacks and both
+# modules. Where code is not read, none are told.
+cp "$sources/../heap/mixed.cpp" .
+c++ -O1 -w -shared -fPIC -DLIBRARY -o libtakes.so mixed.cpp
+# mixed PROGRAM WHAT TAKER GIVER FUNCTION MODULE: numbers of the format's page;
+# the function that took the block, and the module that called its allocator.
+mixed() {
+    rm -f r.wndl
+    "$windlass" heap -q -o r.wndl -- ./"$1" "$2" 5 >out 2>said ||
+        fail "$1 $2: $(cat said)"
+    "$heapdump" r.wndl >dump || fail "$1 $2: the recording cannot be read"
+    told=$(sed -n 's/^wrong [0-9]* \([0-9]* [0-9]*\) .* taken \([0-9] [0-9]\) .*/\1 \2/p' dump)
+    [ "$told" = "${3:+3 5 $3 $4}" ] ||
+        fail "$1 $2: not '${3:+3 5 $3 $4}' but '$told': $(grep '^wrong' dump)"
+    [ -n "$told" ] || return 0
+    "$windlass" report --no-pager r.wndl | sed -n '/^Wrong frees/,/^$/p' >text
+    sed -n '/ freed by /,/ taken by /p' text | grep -q '#01: give_to_' &&
+        grep -q ' freed by .*, from .*/'"$1"', at$' text &&
+        grep -q " taken by .*, from .*/$6, at\$" text &&
+        sed -n '/ taken by /,$p' text | grep -q "#0[1-3]: $5 " ||
+        fail "$1 $2: $(cat text)"
+}
+if [ "$(uname -m)" = x86_64 ]; then
+    for flags in "-Wl,-z,lazy" "-Wl,-z,now -fno-plt" "-fcf-protection -no-pie"; do
+        c++ -O1 -w $flags -o mixes mixed.cpp -L. -ltakes -Wl,-rpath,"$work"
+        mixed mixes right
+        mixed mixes new-free 4 1 take_by_new libtakes.so
+        mixed mixes malloc-delete 1 4 take_by_malloc libtakes.so
+    done
+    mixed mixes array-free 4 1 take_by_array libtakes.so
+    mixed mixes text-array 1 4 take_text libc.so.6
+fi
+
 only=
 
 # An executable with both of its own: what a library calls is led to us. One

@@ -180,6 +180,7 @@ static void say_chunk(struct reader *r, uint32_t type)
         {WNDL_CHUNK_HLEK, "HLEK", 1, "", 4},
         {WNDL_CHUNK_HGRO, "HGRO", 1, "", 9},
         {WNDL_CHUNK_HWRO, "HWRO", 1, "", 4},
+        {WNDL_CHUNK_HMIX, "HMIX", 1, "", 6},
         {WNDL_CHUNK_HTOG, "HTOG", 1, "", 3},
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {

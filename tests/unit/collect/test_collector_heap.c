@@ -357,12 +357,17 @@ static void growing_buffers_and_wrong_frees_are_told(void **state)
         .most_step = 9};
     g[7] = (struct wndl_heap_growth){.node = node + 1, .chains = 1};
     b.head->wrongs[0] = (struct wndl_heap_wrong){
-        node, WNDL_HEAP_WRONG_TWICE, 3, 0x7f0000001000};
-    b.head->wrongs[1] = (struct wndl_heap_wrong){node, 9, 3, 4};
-    b.head->wrongs[2] = (struct wndl_heap_wrong){node + 1, 1, 3, 4};
+        node, WNDL_HEAP_WRONG_TWICE, 3, 0x7f0000001000, 0, 0, 0, 0};
+    b.head->wrongs[1] = (struct wndl_heap_wrong){node, 9, 3, 4, 0, 0, 0, 0};
+    b.head->wrongs[2] = (struct wndl_heap_wrong){node + 1, 1, 3, 4, 0, 0, 0, 0};
+    b.head->wrongs[3] = (struct wndl_heap_wrong){
+        node, WNDL_HEAP_WRONG_OTHER, 6, 16, node, 1, 2, 0};
+    b.head->wrongs[4] = (struct wndl_heap_wrong){
+        node, WNDL_HEAP_WRONG_OTHER, 5, 17, node + 1, 1, 2, 0};
     finish(&b);
     assert_non_null(strstr(b.text, "\nHGRO 0 | 1 1 2 30 4000 200 400 1 9\n"
-                                   "HWRO 0 | 1 2 3 139637976731648\n"));
+                                   "HWRO 0 | 1 2 3 139637976731648 | 1 3 5 17\n"
+                                   "HMIX 0 | 1 1 1 2 6 16\n"));
 }
 
 /* ---- foreign bytes */

@@ -298,13 +298,30 @@ static void growth_is_told_from_doubling(void **state)
 static void wrong_frees_are_told_once_a_site(void **state)
 {
     (void)state;
+    struct wndl_rt_wrong wrong = {
+        .node = 7, .kind = WNDL_HEAP_WRONG_TWICE, .address = 0x1000};
     for (int i = 0; i < 10; i++)
-        wndl_rt_heap_wrong(shared, 7, WNDL_HEAP_WRONG_TWICE, 0x1000);
-    wndl_rt_heap_wrong(shared, 7, WNDL_HEAP_WRONG_FOREIGN, 0x2000);
+        wndl_rt_heap_wrong(shared, &wrong);
+    wrong.kind = WNDL_HEAP_WRONG_FOREIGN;
+    wrong.address = 0x2000;
+    wndl_rt_heap_wrong(shared, &wrong);
     assert_int_equal(shared->wrongs[0].count, 10);
     assert_int_equal(shared->wrongs[0].address, 0x1000);
     assert_int_equal(shared->wrongs[1].kind, WNDL_HEAP_WRONG_FOREIGN);
     assert_int_equal(shared->wrongs[2].node, 0);
+    /* Blocks that were taken elsewhere are told apart. */
+    wrong = (struct wndl_rt_wrong){7, WNDL_HEAP_WRONG_OTHER, 0x3000, 5,
+        WNDL_HEAP_WHOSE_MALLOC, WNDL_HEAP_WHOSE_REPORTED};
+    for (int i = 0; i < 4; i++) {
+        wrong.taken_at = 5 + i % 2;
+        wndl_rt_heap_wrong(shared, &wrong);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(shared->wrongs[2 + i].count, 2);
+        assert_int_equal(shared->wrongs[2 + i].taken_at, 5 + i);
+    }
+    assert_int_equal(shared->wrongs[2].freed_by, WNDL_HEAP_WHOSE_REPORTED);
+    assert_int_equal(shared->wrongs[4].node, 0);
 }
 
 /* ---- pages in front of what grows */

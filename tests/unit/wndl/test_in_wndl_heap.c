@@ -44,6 +44,8 @@ static const char golden[] =
     "growth 0 1 2 8 800 90 190 4096 4096 0:10 0:50\n"
     "wrong 0 2 3 7f00 0:10 0:60\n"
     "wrong 0 9 1 10 0:10\n"
+    "mixed 0 2 1 4 7f20 0:10 0:60 / 0:10 0:40\n"
+    "mixed 0 200 3 1 20 0:10\n"
     "together 0 2 0 6\n"
     "failed 0 2 my_cache\n"
     "failed 0 1 another\n"
@@ -309,11 +311,22 @@ static void what_was_found_at_the_end_is_read(void **state)
     assert_true(growths[1].by_copy);
     assert_int_equal(growths[1].most_step, 4096);
     const struct wndl_alloc_wrong *wrongs = heap->wrongs.data;
-    assert_int_equal(heap->wrongs.len, 2);
+    assert_int_equal(heap->wrongs.len, 4);
     assert_int_equal(wrongs[0].kind, WNDL_WRONG_FREE_TWICE);
     assert_int_equal(wrongs[0].count, 3);
     assert_int_equal(wrongs[0].address, 0x7f00);
+    assert_int_equal(wrongs[0].taken_at, 0);
     assert_int_equal(wrongs[1].kind, WNDL_WRONG_FREE_OTHER);
+    assert_int_equal(wrongs[2].kind, WNDL_WRONG_FREE_ALLOCATOR);
+    assert_int_equal(wrongs[2].node, wrongs[0].node);
+    assert_int_equal(wrongs[2].taken_at, growths[0].node);
+    assert_int_equal(wrongs[2].taken_by, WNDL_WHOSE_REPORTED);
+    assert_int_equal(wrongs[2].freed_by, WNDL_WHOSE_MALLOC);
+    assert_int_equal(wrongs[2].count, 4);
+    assert_int_equal(wrongs[2].address, 0x7f20);
+    assert_int_equal(wrongs[3].taken_by, WNDL_WHOSE_UNKNOWN);
+    assert_int_equal(wrongs[3].freed_by, WNDL_WHOSE_LIBC);
+    assert_int_equal(wrongs[3].taken_at, 0);
     const struct wndl_alloc_together *together = heap->together.data;
     assert_int_equal(heap->together.len, 1);
     assert_int_equal(together[0].site, 2);
@@ -441,6 +454,7 @@ static void damage_is_counted(void **state)
         "chunk HLEK !\n",
         "chunk HGRO !!!!!!!!\n",
         "chunk HWRO !!!\n",
+        "chunk HMIX !!!\n",
         "chunk HTOG !!!\n",
         "chunk HREP !!!!!\n",
         "chunk HFAL !!\n",

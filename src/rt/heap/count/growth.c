@@ -73,20 +73,30 @@ void wndl_rt_heap_grown(
     add(&g->doubling, from);
 }
 
-void wndl_rt_heap_wrong(struct wndl_heap *heap, uint32_t node,
-    enum wndl_heap_wrong_kind kind, uint64_t address)
+static bool is_same(
+    const struct wndl_heap_wrong *w, const struct wndl_rt_wrong *wrong)
+{
+    return w->kind == wrong->kind && w->taken_at == wrong->taken_at &&
+           w->taken_by == wrong->taken_by && w->freed_by == wrong->freed_by;
+}
+
+void wndl_rt_heap_wrong(
+    struct wndl_heap *heap, const struct wndl_rt_wrong *wrong)
 {
     for (uint32_t i = 0; i < WNDL_HEAP_WRONGS; i++) {
         struct wndl_heap_wrong *w = &heap->wrongs[i];
         uint32_t here = atomic_load_explicit(&w->node, memory_order_relaxed);
-        if (here == node && w->kind == kind) {
+        if (here == wrong->node && is_same(w, wrong)) {
             add(&w->count, 1);
             return;
         }
         if (here == 0 &&
-            atomic_compare_exchange_strong(&w->node, &here, node)) {
-            w->kind = kind;
-            w->address = address;
+            atomic_compare_exchange_strong(&w->node, &here, wrong->node)) {
+            w->kind = wrong->kind;
+            w->address = wrong->address;
+            w->taken_at = wrong->taken_at;
+            w->taken_by = (uint8_t)wrong->taken_by;
+            w->freed_by = (uint8_t)wrong->freed_by;
             add(&w->count, 1);
             return;
         }

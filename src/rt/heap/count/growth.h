@@ -21,8 +21,17 @@ struct wndl_rt_growth {
 void wndl_rt_heap_grown(
     struct wndl_heap *heap, const struct wndl_rt_growth *growth);
 
-/* Counts a wrong free; `node` is not 0. */
-void wndl_rt_heap_wrong(struct wndl_heap *heap, uint32_t node,
-    enum wndl_heap_wrong_kind kind, uint64_t address);
+/* A wrong free, or a measurement of what is no block. */
+struct wndl_rt_wrong {
+    uint32_t node; /* of the call; not 0 */
+    enum wndl_heap_wrong_kind kind;
+    uint64_t address;
+    uint32_t taken_at; /* as in struct wndl_heap_wrong, as are: */
+    enum wndl_heap_whose taken_by, freed_by;
+};
+
+/* Counts it with those of the same stacks. */
+void wndl_rt_heap_wrong(
+    struct wndl_heap *heap, const struct wndl_rt_wrong *wrong);
 
 #endif

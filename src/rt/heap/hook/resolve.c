@@ -7,6 +7,7 @@
 #include "rt/heap/hook/extras.h"
 #include "rt/heap/hook/imports.h"
 #include "rt/heap/hook/sanitizer.h"
+#include "rt/heap/record/operators.h"
 
 #include <dlfcn.h>
 
@@ -166,6 +167,26 @@ static void find_others(const struct wndl_dlmodule *allocator)
     others = count;
 }
 
+_Static_assert((int)WNDL_RT_NEW_FUNCTIONS <= (int)WNDL_RT_OPERATORS, "room");
+
+/* The library that throws has all of the operators, or nothing is known. */
+static void find_operators(void)
+{
+    struct wndl_rt_import found[WNDL_RT_NEW_FUNCTIONS];
+    struct wndl_rt_operators operators = {.makers = WNDL_RT_FUNCTION_delete,
+        .count = WNDL_RT_NEW_FUNCTIONS,
+        .free = wndl_rt_entry_free};
+    const void *thrower = dlsym(RTLD_DEFAULT, "__cxa_throw");
+    if (thrower == NULL ||
+        !wndl_dlfind((uintptr_t)thrower, &operators.library) ||
+        wndl_rt_imports_find(&operators.library, wndl_rt_new_functions,
+            WNDL_RT_NEW_FUNCTIONS, found) != WNDL_RT_NEW_FUNCTIONS)
+        return;
+    for (size_t i = 0; i < WNDL_RT_NEW_FUNCTIONS; i++)
+        operators.functions[i] = wndl_rt_new_functions[i].real;
+    wndl_rt_operators_know(&operators);
+}
+
 /* A sanitizer's must not be asked for a size before it has started. */
 static void look_at_allocator(void)
 {
@@ -179,6 +200,8 @@ static void look_at_allocator(void)
     distrust_sizes(&allocator);
     wndl_rt_resolved.next.keeps_sizes = keeps_sizes(&allocator);
     leads = is_before_us || others != 0;
+    if (!leads)
+        find_operators();
 }
 
 /* Two threads may do this at the same time: they write the same values. */

@@ -58,8 +58,9 @@ static WNDL_RT_NOINLINE void note_wrong(struct wndl_rt_heap_thread *t,
 {
     uint32_t node = 0;
     if (wndl_rt_heap_stack(t, regs, &node) == 0 && node != 0)
-        wndl_rt_heap_wrong(
-            wndl_rt_heap->shared, node, kind_of(address), address);
+        wndl_rt_heap_wrong(wndl_rt_heap->shared,
+            &(struct wndl_rt_wrong){
+                .node = node, .kind = kind_of(address), .address = address});
 }
 
 /* ---- blocks */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/record/frees.h"
 
+#include "base/stacktree.h"
 #include "rt/heap/count/block_marks.h"
 #include "rt/heap/count/growth.h"
 #include "rt/heap/count/state.h"
 #include "rt/heap/count/thread.h"
 #include "rt/heap/record/copy_growth.h"
+#include "rt/heap/record/operators.h"
 #include "rt/heap/record/untracked.h"
 #include "rt/tags/core/current.h"
 
@@ -132,50 +134,108 @@ void wndl_rt_heap_keep(
 
 /* ---- frees */
 
-static bool end_others(struct wndl_rt_heap_thread *t, uint64_t address,
-    enum wndl_rt_other allocator)
+static bool take_others(
+    uint64_t address, enum wndl_rt_other allocator, struct wndl_rt_free *freed)
 {
-    struct wndl_rt_free freed = {.kind = WNDL_RT_FREE_IN_SITE};
     void *key = wndl_rt_other_key((const void *)(uintptr_t)address, allocator);
-    if (take_sampled(key, &freed) != WNDL_RT_BLOCK_FOUND)
+    *freed = (struct wndl_rt_free){.kind = WNDL_RT_FREE_IN_SITE};
+    return take_sampled(key, freed) == WNDL_RT_BLOCK_FOUND;
+}
+
+/* Ends a block that another allocator than `malloc`'s made. */
+static bool end_others(struct wndl_rt_heap_thread *t, uint64_t address,
+    enum wndl_rt_other allocator, struct wndl_rt_wrong *wrong)
+{
+    struct wndl_rt_free freed;
+    if (!take_others(address, allocator, &freed))
         return false;
     wndl_rt_free_count(t, &freed);
+    wrong->kind = WNDL_HEAP_WRONG_OTHER;
+    wrong->taken_at = wndl_rt_heap->sites.sites[freed.block.site].node;
+    wrong->taken_by = allocator == WNDL_RT_LIBCS ? WNDL_HEAP_WHOSE_LIBC
+                                                 : WNDL_HEAP_WHOSE_REPORTED;
+    wrong->freed_by = WNDL_HEAP_WHOSE_MALLOC;
     return true;
 }
 
-/* 0: not known. */
-static unsigned kind_of_wrong(struct wndl_rt_heap_thread *t, uint64_t address)
+/* False: it is not known what is wrong. */
+static bool find_wrong(struct wndl_rt_heap_thread *t, uint64_t address,
+    struct wndl_rt_wrong *wrong)
 {
     if (wndl_rt_heap->sample_below != 0)
-        return 0;
-    if (end_others(t, address, WNDL_RT_LIBCS))
-        return WNDL_HEAP_WRONG_OTHER;
+        return false;
+    if (end_others(t, address, WNDL_RT_LIBCS, wrong))
+        return true;
     if (wndl_rt_heap_inconsistent)
-        return 0;
-    if (end_others(t, address, WNDL_RT_REPORTED))
-        return WNDL_HEAP_WRONG_OTHER;
-    return wndl_rt_heap_threads_freed(address) ? WNDL_HEAP_WRONG_TWICE
-                                               : WNDL_HEAP_WRONG_FOREIGN;
+        return false;
+    if (end_others(t, address, WNDL_RT_REPORTED, wrong))
+        return true;
+    wrong->kind = wndl_rt_heap_threads_freed(address) ? WNDL_HEAP_WRONG_TWICE
+                                                      : WNDL_HEAP_WRONG_FOREIGN;
+    return true;
 }
 
 static WNDL_RT_NOINLINE void record_wrong(struct wndl_rt_heap_thread *t,
-    unsigned kind, uint64_t address, const struct wndl_regs *regs)
+    struct wndl_rt_wrong *wrong, const struct wndl_regs *regs)
 {
-    uint32_t node = 0;
-    if (kind != 0 && wndl_rt_heap_stack(t, regs, &node) == 0 && node != 0)
-        wndl_rt_heap_wrong(wndl_rt_heap->shared, node, kind, address);
+    if (wndl_rt_heap_stack(t, regs, &wrong->node) == 0 && wrong->node != 0)
+        wndl_rt_heap_wrong(wndl_rt_heap->shared, wrong);
 }
 
 /* Ends a block that is in no table. */
 static WNDL_RT_NOINLINE void end_unknown(struct wndl_rt_heap_thread *t,
     uint64_t address, const struct wndl_regs *regs)
 {
-    record_wrong(t, kind_of_wrong(t, address), address, regs);
+    struct wndl_rt_wrong wrong = {.address = address};
+    if (find_wrong(t, address, &wrong))
+        record_wrong(t, &wrong, regs);
+}
+
+/* The first address of the stack; 0: none. */
+static uint64_t start_of_stack(uint32_t node)
+{
+    const uint64_t addresses = (UINT64_C(1) << WNDL_KEY_INTERRUPTED_SHIFT) - 1;
+    return node == 0 ? 0
+                     : wndl_stacktree_node(wndl_rt.tree, node)->key & addresses;
+}
+
+/* A block of operator new that ends by free(), or the other way round. */
+static WNDL_RT_NOINLINE void check_operators(struct wndl_rt_heap_thread *t,
+    const struct wndl_rt_free *freed, const struct wndl_regs *regs)
+{
+    struct wndl_rt_wrong wrong = {.kind = WNDL_HEAP_WRONG_OTHER,
+        .address = freed->block.address,
+        .taken_at = wndl_rt_heap->sites.sites[freed->block.site].node};
+    const uint64_t start = start_of_stack(wrong.taken_at);
+    if (start == 0 || wndl_rt_free_is_inherited(freed))
+        return;
+    wrong.freed_by = wndl_rt_operators_freed(regs->ip);
+    if (wrong.freed_by == WNDL_HEAP_WHOSE_UNKNOWN)
+        return;
+    wrong.taken_by = wndl_rt_operators_took(start);
+    if (wrong.taken_by != wrong.freed_by)
+        record_wrong(t, &wrong, regs);
+}
+
+/*
+ * Whether that is checked: for the first few blocks of a site that the stripe
+ * frees. Code that frees them wrongly does so for each.
+ */
+static inline bool checks_operators(
+    const struct wndl_rt_heap_thread *t, const struct wndl_rt_free *freed)
+{
+    enum { CHECKED = 8 };
+    return wndl_rt_operators_known && freed->kind == WNDL_RT_FREE_IN_SITE &&
+           wndl_rt_heap->sample_below == 0 &&
+           __atomic_load_n(&t->stripe.counts[freed->block.site].frees,
+               __ATOMIC_RELAXED) < CHECKED;
 }
 
 void wndl_rt_heap_freed(struct wndl_rt_heap_thread *t,
     const struct wndl_rt_free *freed, const struct wndl_regs *regs)
 {
+    if (checks_operators(t, freed))
+        check_operators(t, freed, regs);
     if (freed->kind == WNDL_RT_FREE_UNKNOWN)
         end_unknown(t, freed->block.address, regs);
     else if (freed->kind == WNDL_RT_FREE_IN_SITE && t->last != 0 &&
@@ -204,9 +264,17 @@ void wndl_rt_heap_replaced(struct wndl_rt_heap_thread *t,
     wndl_rt_free_count(t, freed);
 }
 
+/* A block of malloc's that is reported as a pool's. */
+struct malloced {
+    bool is_found;
+    uint32_t site;
+};
+
 static void see(void *context, struct wndl_rt_block *block)
 {
-    *(bool *)context = block->generation == wndl_rt_heap_generation;
+    struct malloced *m = context;
+    m->is_found = block->generation == wndl_rt_heap_generation;
+    m->site = block->site;
 }
 
 void wndl_rt_heap_reported_free(struct wndl_rt_heap_thread *t,
@@ -214,14 +282,24 @@ void wndl_rt_heap_reported_free(struct wndl_rt_heap_thread *t,
 {
     uint64_t address = (uintptr_t)block;
     uint64_t key = (uintptr_t)wndl_rt_other_key(block, WNDL_RT_REPORTED);
-    bool is_malloced = false;
-    if (end_others(t, address, WNDL_RT_REPORTED) ||
-        wndl_rt_heap->sample_below != 0 || wndl_rt_untracked_at(block) != 0)
+    struct wndl_rt_wrong wrong = {
+        .kind = WNDL_HEAP_WRONG_TWICE, .address = address};
+    struct wndl_rt_free freed;
+    struct malloced malloced = {0};
+    if (take_others(address, WNDL_RT_REPORTED, &freed)) {
+        wndl_rt_free_count(t, &freed);
         return;
-    (void)wndl_rt_blocks_hold(address, see, &is_malloced);
-    if (is_malloced)
-        record_wrong(t,
-            wndl_rt_heap_threads_freed(key) ? WNDL_HEAP_WRONG_TWICE
-                                            : WNDL_HEAP_WRONG_OTHER,
-            address, regs);
+    }
+    if (wndl_rt_heap->sample_below != 0 || wndl_rt_untracked_at(block) != 0)
+        return;
+    (void)wndl_rt_blocks_hold(address, see, &malloced);
+    if (!malloced.is_found)
+        return;
+    if (!wndl_rt_heap_threads_freed(key)) {
+        wrong.kind = WNDL_HEAP_WRONG_OTHER;
+        wrong.taken_at = wndl_rt_heap->sites.sites[malloced.site].node;
+        wrong.taken_by = WNDL_HEAP_WHOSE_MALLOC;
+        wrong.freed_by = WNDL_HEAP_WHOSE_REPORTED;
+    }
+    record_wrong(t, &wrong, regs);
 }
