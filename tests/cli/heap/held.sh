@@ -354,6 +354,12 @@ are_kept() {
         "$windlass" report --who-holds "${asked%% *}" threads.wndl 2>&1 |
             grep -q " < ${asked#* } of " || return 1
     done
+    # The function whose part of its thread's stack has the pointer.
+    "$windlass" report --retained -n 50 threads.wndl >plain || return 1
+    "$windlass" report --site \
+        "$(awk '/ make_waiting \(/ { print $1; exit }' plain)" \
+        threads.wndl >plain || return 1
+    grep -q ' stack of thread [0-9]*, waits (threads.c:[0-9]*)' plain
 }
 if [ "$(uname -m)" = x86_64 ]; then
     cc -g -O1 -o threads threads.c -lpthread || fail "the threads"
