@@ -58,10 +58,14 @@ has '; no root leads to 81608 bytes in 101 blocks$'
 "$windlass" report --no-pager r.wndl >leaks || fail "no report"
 grep -A1 '^Leaks' leaks >/dev/null || fail "$(cat leaks)"
 if have valgrind; then
-    valgrind --leak-check=full ./holders >out 2>memcheck || fail "valgrind"
-    grep -q 'definitely lost: 800 bytes in 1 blocks' memcheck &&
-        grep -q 'indirectly lost: 80,000 bytes in 100 blocks' memcheck ||
+    valgrind --leak-check=full --show-leak-kinds=all --xml=yes \
+        --xml-file=memcheck ./holders >out || fail "valgrind"
+    grep -q '<text>800 bytes in 1 blocks are definitely lost' memcheck ||
+        grep -q '<text>80,800 .* bytes in 1 blocks are definitely' memcheck ||
         fail "Valgrind finds others: $(cat memcheck)"
+    # All blocks of each line: reached or lost.
+    python3 "$sources/../../oracle/holders_vs_valgrind.py" "$windlass" r.wndl \
+        memcheck holders.cpp || fail "Valgrind reaches others"
 fi
 
 # LeakSanitizer tells the same: by requested bytes, as Valgrind.
