@@ -24,6 +24,7 @@ struct wndl_process_heap *wndl_profile_heap(
     wndl_vec_init(&heap->together, arena, sizeof(struct wndl_alloc_together));
     wndl_vec_init(&heap->scan, arena, sizeof(uint8_t));
     wndl_vec_init(&heap->scan_sites, arena, sizeof(uint32_t));
+    wndl_vec_init(&heap->scan_nodes, arena, sizeof(uint32_t));
     return heap;
 }
 

@@ -240,6 +240,7 @@ struct wndl_process_heap {
      * damaged. `scan_sites` is the heap's site by the scan's number. */
     struct wndl_vec scan;       /* uint8_t */
     struct wndl_vec scan_sites; /* uint32_t */
+    struct wndl_vec scan_nodes; /* uint32_t: the profile's node by the scan's */
     uint8_t scan_end;           /* enum wndl_scan_end */
     /* Bytes of pages that the program began to write to while its copy was
      * scanned, at most. */

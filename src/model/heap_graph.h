@@ -18,6 +18,7 @@ enum wndl_heap_root_kind {
     WNDL_HEAP_ROOT_STACK,     /* a thread's stack */
     WNDL_HEAP_ROOT_OTHER,     /* other memory: mapped, or thread-local */
     WNDL_HEAP_ROOT_REGISTERS, /* a thread's */
+    WNDL_HEAP_ROOT_FRAME,     /* the part of its stack that a function uses */
     WNDL_HEAP_ROOT_KINDS,
 };
 
@@ -28,6 +29,8 @@ struct wndl_heap_root {
                              * thread's: its id, 0: not known */
     struct wndl_bytes path; /* of DATA: the module's file */
     struct wndl_bytes name; /* of DATA: the variable's; empty: not known */
+    uint32_t node;          /* of FRAME: the profile's; 0: not known */
+    uint32_t callers;       /* of FRAME: how many callers up from it */
     uint8_t kind;           /* enum wndl_heap_root_kind */
 };
 

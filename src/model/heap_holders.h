@@ -55,17 +55,53 @@ struct wndl_heap_block_view {
     struct wndl_vec chain; /* the same: from it to its root */
 };
 
+/* Pointers whose other ends are blocks of one place, or one root. */
+struct wndl_heap_merged {
+    uint32_t place;
+    bool is_root, offsets_differ;
+    uint64_t offset; /* bytes, of the pointers in their blocks or root */
+    uint64_t pointers, conservative;
+};
+
+/* All blocks of a place, the pointers to and from them, and a chain. */
+struct wndl_heap_site_view {
+    uint64_t number;               /* of its row in by_place; the first is 1 */
+    struct wndl_heap_retained row; /* a copy */
+    uint64_t lost;                 /* blocks that no root leads to */
+    struct wndl_vec from;  /* struct wndl_heap_merged: who points to them */
+    struct wndl_vec to;    /* the same: what they point to */
+    struct wndl_vec chain; /* struct wndl_heap_pointer: the shortest from one
+                            * of them to a root; empty: all are lost */
+};
+
 struct wndl_heap_holders {
     struct wndl_arena arena;
     struct wndl_intern strings;
     struct wndl_heap_graph graph;
     uint64_t bytes, lost_bytes, lost_blocks; /* of all blocks; of the lost */
-    uint64_t written;         /* while the heap was scanned: model/heap.h */
-    struct wndl_vec by_place; /* struct wndl_heap_retained, most first */
-    struct wndl_vec by_root;  /* the same */
-    struct wndl_vec leaks;    /* the same, by place of the leaders of leaks */
-    struct wndl_vec steps;    /* struct wndl_holder_step */
-    struct wndl_vec seen;     /* struct wndl_heap_block_view: 0 or 1 */
+    uint64_t written;           /* while the heap was scanned: model/heap.h */
+    struct wndl_vec by_place;   /* struct wndl_heap_retained, most first */
+    struct wndl_vec by_root;    /* the same */
+    struct wndl_vec leaks;      /* the same, by place of the leaders of leaks */
+    struct wndl_vec steps;      /* struct wndl_holder_step */
+    struct wndl_vec seen;       /* struct wndl_heap_block_view: 0 or 1 */
+    struct wndl_vec seen_sites; /* struct wndl_heap_site_view: 0 or 1 */
+};
+
+/* What a place or root retains in two scans; in each pair, the earlier first. */
+struct wndl_holder_change {
+    uint32_t place;       /* of the changes' strings */
+    uint64_t retained[2]; /* bytes */
+    uint64_t blocks[2];   /* of a root: 0 */
+};
+
+struct wndl_holder_changes {
+    struct wndl_arena arena;
+    struct wndl_intern strings;
+    uint64_t bytes[2], blocks[2]; /* of all blocks */
+    struct wndl_vec by_place;     /* struct wndl_holder_change: those that
+                                   * changed, the most first */
+    struct wndl_vec by_root;      /* the same */
 };
 
 #endif

@@ -281,6 +281,7 @@ struct wndl_heap_scan {
     _Atomic uint32_t answers;
     uint32_t state; /* enum wndl_heap_scan_state */
     uint64_t bytes; /* of the scan */
+    uint32_t nodes; /* of the stack tree that it needs: those up to this one */
     /* A copy of the process is scanned for this request, and the process had so
      * many minor page faults when it was made. */
     _Atomic uint32_t copied;

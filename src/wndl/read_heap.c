@@ -512,15 +512,25 @@ enum wndl_status wndl_read_htog(struct wndl_reader *r, struct wndl_cursor *c)
 
 /* ---- the scan */
 
-static enum wndl_status keep_sites(struct wndl_heap_list *list)
+/* `numbers` has only grown since they were kept. */
+static bool keep_numbers(struct wndl_vec *kept, const struct wndl_vec *numbers)
 {
-    const struct wndl_vec *sites = &list->of->sites;
-    struct wndl_vec *kept = &list->heap->scan_sites;
-    if (!wndl_vec_reserve(kept, sites->len - kept->len))
-        return WNDL_NOMEM;
-    memcpy(kept->data, sites->data, sites->len * sites->element);
-    kept->len = sites->len;
-    return WNDL_OK;
+    if (!wndl_vec_reserve(kept, numbers->len - kept->len))
+        return false;
+    if (numbers->len != 0)
+        memcpy(kept->data, numbers->data, numbers->len * numbers->element);
+    kept->len = numbers->len;
+    return true;
+}
+
+static enum wndl_status keep_known(struct wndl_heap_list *list)
+{
+    struct wndl_process_heap *heap = list->heap;
+    const struct wndl_vec *nodes = wndl_vec_at(&list->r->nodes, list->process);
+    return keep_numbers(&heap->scan_sites, &list->of->sites) &&
+                   keep_numbers(&heap->scan_nodes, nodes)
+               ? WNDL_OK
+               : WNDL_NOMEM;
 }
 
 static enum wndl_status add_bytes(
@@ -562,7 +572,7 @@ enum wndl_status wndl_read_hscn(struct wndl_reader *r, struct wndl_cursor *c)
     heap->scan_written = hscn.written;
     if (hscn.bytes.size == 0)
         return WNDL_OK;
-    enum wndl_status status = keep_sites(&list);
+    enum wndl_status status = keep_known(&list);
     return status != WNDL_OK ? status : add_bytes(&heap->scan, &hscn.bytes);
 }
 

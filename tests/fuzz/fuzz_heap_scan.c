@@ -50,12 +50,13 @@ static void check_chains(
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static uint32_t sites[] = {0, 1, 2, WNDL_NO_INDEX};
+    static uint32_t sites[] = {0, 1, 2, WNDL_NO_INDEX}, nodes[] = {0, 1};
     struct wndl_heap_graph g;
     struct wndl_error err = {0};
     const struct wndl_process_heap heap = {
         .scan = {.data = (void *)(uintptr_t)data, .len = size, .element = 1},
         .scan_sites = {.data = sites, .len = 4, .element = sizeof sites[0]},
+        .scan_nodes = {.data = nodes, .len = 2, .element = sizeof nodes[0]},
     };
     if (wndl_heap_graph_read(&g, &heap, NULL, wndl_mem_libc(), &err) ==
         WNDL_OK) {

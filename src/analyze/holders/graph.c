@@ -113,6 +113,7 @@ static struct wndl_heap_root part_at(
 {
     struct wndl_heap_root part = *whole;
     if (whole->kind == WNDL_HEAP_ROOT_STACK ||
+        whole->kind == WNDL_HEAP_ROOT_FRAME ||
         whole->kind == WNDL_HEAP_ROOT_REGISTERS)
         return part;
     const uint64_t at = word * WORD;
@@ -159,6 +160,21 @@ static void read_pointers_of_root(
     }
 }
 
+/* What stands in place of the path of a function's part of a stack. */
+static void read_frame(const struct reading *r, struct wndl_bytes text,
+    struct wndl_heap_root *root)
+{
+    struct wndl_cursor c = wndl_cursor_at(text, 0, false);
+    const uint64_t node = wndl_cursor_uleb(&c), callers = wndl_cursor_uleb(&c);
+    const struct wndl_vec *map = &r->heap->scan_nodes;
+    const bool is_known = !c.failed && node < map->len && callers < UINT32_MAX;
+    root->path = (struct wndl_bytes){0};
+    if (!is_known || *(const uint32_t *)wndl_vec_at(map, node) == WNDL_NO_INDEX)
+        return;
+    root->node = *(const uint32_t *)wndl_vec_at(map, node);
+    root->callers = (uint32_t)callers;
+}
+
 static void read_root(struct reading *r)
 {
     const uint64_t kind = wndl_cursor_uleb(&r->c);
@@ -170,8 +186,11 @@ static void read_root(struct reading *r)
         .svma = wndl_cursor_uleb(&r->c),
         .path = read_text(&r->c),
     };
-    if (!r->c.failed)
-        read_pointers_of_root(r, &whole);
+    if (r->c.failed)
+        return;
+    if (whole.kind == WNDL_HEAP_ROOT_FRAME)
+        read_frame(r, whole.path, &whole);
+    read_pointers_of_root(r, &whole);
 }
 
 /* ---- the whole scan */

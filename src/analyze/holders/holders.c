@@ -3,6 +3,7 @@
 
 #include "analyze/holders/steps.h"
 #include "analyze/holders/tables.h"
+#include "analyze/holders/views.h"
 
 struct sized {
     const struct wndl_heap_graph *graph;
@@ -33,9 +34,12 @@ static enum wndl_status answer(struct wndl_heap_holders *h,
     if (wanted->place != NULL &&
         !wndl_holder_steps_fill(h, known, wanted->place))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
-    if (wanted->block == 0)
-        return WNDL_OK;
-    return wndl_holder_view_fill(h, known, wanted->block, err);
+    enum wndl_status status = WNDL_OK;
+    if (wanted->block != 0)
+        status = wndl_holder_view_fill(h, known, wanted->block, err);
+    if (status == WNDL_OK && wanted->site != 0)
+        status = wndl_holder_site_fill(h, known, wanted->site, err);
+    return status;
 }
 
 enum wndl_status wndl_heap_holders_fill(struct wndl_heap_holders *h,
@@ -51,6 +55,8 @@ enum wndl_status wndl_heap_holders_fill(struct wndl_heap_holders *h,
     wndl_arena_init(&scratch, mem);
     wndl_vec_init(&h->steps, &h->arena, sizeof(struct wndl_holder_step));
     wndl_vec_init(&h->seen, &h->arena, sizeof(struct wndl_heap_block_view));
+    wndl_vec_init(
+        &h->seen_sites, &h->arena, sizeof(struct wndl_heap_site_view));
     enum wndl_status status =
         wndl_heap_graph_read(&h->graph, heap, wanted->variables, mem, err);
     if (status == WNDL_OK && !(wndl_intern_init(&h->strings, &h->arena) &&

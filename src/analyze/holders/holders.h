@@ -13,14 +13,15 @@ struct wndl_holders_wanted {
     const char
         *place;     /* steps are of blocks whose place contains it; or NULL */
     uint64_t block; /* an address in the block that is viewed; 0: none */
+    uint64_t site;  /* the row of by_place that is viewed, from 1; 0: none */
     const struct wndl_heap_variables *variables; /* or NULL */
 };
 
 /*
  * Fills in `h` from a heap of s->profile. All of them must outlive it; `h` must
  * not move. Its memory is that of `s`. Ends with wndl_heap_holders_free, even
- * after a failure. NOT_FOUND: the heap was not scanned, or no block is at
- * wanted->block; MALFORMED; NOMEM.
+ * after a failure. NOT_FOUND: the heap was not scanned, no block is at
+ * wanted->block, or wanted->site is too large; MALFORMED; NOMEM.
  */
 enum wndl_status wndl_heap_holders_fill(struct wndl_heap_holders *h,
     const struct wndl_symbolized *s, const struct wndl_process_heap *heap,

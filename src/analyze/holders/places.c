@@ -63,22 +63,6 @@ static bool place_sites(struct wndl_heap_places *places,
     return true;
 }
 
-static bool place_blocks(struct wndl_heap_places *places,
-    struct wndl_heap_holders *h, const struct wndl_symbolized *s,
-    const struct wndl_process_heap *heap)
-{
-    struct wndl_heap_list list;
-    struct wndl_stack_texts stacks;
-    bool is_placed = wndl_heap_list_init(&list, h->arena.mem);
-    if (is_placed) {
-        is_placed = wndl_stack_texts_init(&stacks, &list, s) &&
-                    place_sites(places, h, &stacks, heap);
-        wndl_stack_texts_free(&stacks);
-    }
-    wndl_heap_list_free(&list);
-    return is_placed;
-}
-
 /* ---- roots */
 
 static void put_data(struct wndl_buf *out, const struct wndl_heap_root *root)
@@ -103,7 +87,31 @@ static void put_stack(struct wndl_buf *out, const struct wndl_heap_root *root)
         wndl_buf_text(out, "whole stack of a thread");
 }
 
-static void put_root(struct wndl_buf *out, const struct wndl_heap_root *root)
+/*
+ * The function that uses a part of a stack. A node that is not known leaves the
+ * function out. False when memory is out.
+ */
+static bool put_frame(struct wndl_buf *out, const struct wndl_heap_root *root,
+    struct wndl_stack_texts *stacks)
+{
+    const struct wndl_vec *nodes = &stacks->s->profile->nodes;
+    uint32_t node = root->node, leaf;
+    put_stack(out, root);
+    for (uint32_t i = 0; i < root->callers && node != 0; i++)
+        node = ((const struct wndl_node *)wndl_vec_at(nodes, node))->parent;
+    if (node == 0)
+        return true;
+    if (!wndl_stack_texts_of(stacks, node, WNDL_WALK_COMPLETE, &leaf))
+        return false;
+    const struct wndl_bytes text = wndl_intern_get(
+        &stacks->list->strings, wndl_heap_frame_at(stacks->list, leaf)->text);
+    wndl_buf_text(out, ", ");
+    wndl_buf_add(out, text.data, text.size);
+    return true;
+}
+
+static bool put_root(struct wndl_buf *out, const struct wndl_heap_root *root,
+    struct wndl_stack_texts *stacks)
 {
     switch (root->kind) {
     case WNDL_HEAP_ROOT_DATA:
@@ -112,6 +120,8 @@ static void put_root(struct wndl_buf *out, const struct wndl_heap_root *root)
     case WNDL_HEAP_ROOT_STACK:
         put_stack(out, root);
         break;
+    case WNDL_HEAP_ROOT_FRAME:
+        return put_frame(out, root, stacks);
     case WNDL_HEAP_ROOT_REGISTERS:
         wndl_buf_printf(out, "registers of thread %" PRIu64, root->svma);
         break;
@@ -119,22 +129,42 @@ static void put_root(struct wndl_buf *out, const struct wndl_heap_root *root)
         wndl_buf_text(out, "memory outside the heap");
         break;
     }
+    return true;
 }
 
-static bool place_roots(
-    struct wndl_heap_places *places, struct wndl_heap_holders *h)
+static bool place_roots(struct wndl_heap_places *places,
+    struct wndl_heap_holders *h, struct wndl_stack_texts *stacks)
 {
     struct wndl_buf text;
     wndl_buf_init(&text, h->arena.mem);
     bool is_placed = true;
     for (uint32_t i = 0; i < h->graph.root_count && is_placed; i++) {
         wndl_buf_clear(&text);
-        put_root(&text, &h->graph.roots[i]);
+        is_placed = put_root(&text, &h->graph.roots[i], stacks);
         const struct wndl_bytes bytes = {text.data, text.size};
-        is_placed = !text.failed &&
+        is_placed = is_placed && !text.failed &&
                     wndl_intern_add(&h->strings, bytes, &places->of_roots[i]);
     }
     wndl_buf_free(&text);
+    return is_placed;
+}
+
+/* ---- both */
+
+static bool place_all(struct wndl_heap_places *places,
+    struct wndl_heap_holders *h, const struct wndl_symbolized *s,
+    const struct wndl_process_heap *heap)
+{
+    struct wndl_heap_list list;
+    struct wndl_stack_texts stacks;
+    bool is_placed = wndl_heap_list_init(&list, h->arena.mem);
+    if (is_placed) {
+        is_placed = wndl_stack_texts_init(&stacks, &list, s) &&
+                    place_sites(places, h, &stacks, heap) &&
+                    place_roots(places, h, &stacks);
+        wndl_stack_texts_free(&stacks);
+    }
+    wndl_heap_list_free(&list);
     return is_placed;
 }
 
@@ -151,5 +181,5 @@ bool wndl_heap_places_fill(struct wndl_heap_places *places,
         &h->arena, (size_t)h->graph.root_count + 1, sizeof *places->of_roots);
     return places->of_sites != NULL && places->of_roots != NULL &&
            wndl_intern_add(&h->strings, text, &places->unknown) &&
-           place_blocks(places, h, s, heap) && place_roots(places, h);
+           place_all(places, h, s, heap);
 }

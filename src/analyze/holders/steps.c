@@ -2,10 +2,8 @@
 #include "analyze/holders/steps.h"
 
 #include "base/map.h"
-#include "base/search.h"
 #include "model/profile.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum { WORD = 8 };
@@ -240,102 +238,4 @@ bool wndl_holder_steps_fill(struct wndl_heap_holders *h,
     const bool is_filled = make_steps(&w, place);
     wndl_arena_free(&w.scratch);
     return is_filled;
-}
-
-/* ---- one block */
-
-static bool add_pointer(struct walk *w, struct wndl_vec *to, uint32_t node,
-    const struct wndl_heap_edge *e)
-{
-    const struct wndl_heap_graph *g = &w->h->graph;
-    const bool is_root = node >= g->block_count;
-    struct wndl_heap_pointer *p = wndl_vec_push(to);
-    if (p == NULL)
-        return false;
-    *p = (struct wndl_heap_pointer){
-        .place = place_of(w, node),
-        .address = is_root ? g->roots[node - g->block_count].address
-                           : g->addresses[node],
-        .offset = e == NULL ? 0 : (uint64_t)e->offset * WORD,
-        .is_root = is_root,
-        .conservative = e != NULL && e->conservative,
-    };
-    return true;
-}
-
-static bool add_from(
-    struct walk *w, struct wndl_heap_block_view *view, uint32_t block)
-{
-    const struct wndl_heap_graph *g = &w->h->graph;
-    for (uint32_t n = 0; n < wndl_heap_graph_nodes(g); n++) {
-        for (uint32_t e = g->first_edge[n]; e < g->first_edge[n + 1]; e++) {
-            if (g->edges[e].target == block &&
-                !add_pointer(w, &view->from, n, &g->edges[e]))
-                return false;
-        }
-    }
-    return true;
-}
-
-static bool add_to(
-    struct walk *w, struct wndl_heap_block_view *view, uint32_t block)
-{
-    const struct wndl_heap_graph *g = &w->h->graph;
-    for (uint32_t e = g->first_edge[block]; e < g->first_edge[block + 1]; e++) {
-        if (!add_pointer(w, &view->to, g->edges[e].target, &g->edges[e]))
-            return false;
-    }
-    return true;
-}
-
-static bool add_holders(
-    struct walk *w, struct wndl_heap_block_view *view, uint32_t block)
-{
-    const struct wndl_heap_reach *reach = &w->known->reach;
-    for (uint32_t n = block; reach->holders[n] != WNDL_NO_INDEX;
-         n = reach->holders[n]) {
-        if (!add_pointer(w, &view->chain, reach->holders[n],
-                &w->h->graph.edges[reach->edges[n]]))
-            return false;
-    }
-    return true;
-}
-
-static enum wndl_status no_block(struct wndl_error *err, uint64_t address)
-{
-    return wndl_fail(err, WNDL_NOT_FOUND,
-        "no block of the scanned heap is at 0x%" PRIx64, address);
-}
-
-enum wndl_status wndl_holder_view_fill(struct wndl_heap_holders *h,
-    const struct wndl_heap_known *known, uint64_t address,
-    struct wndl_error *err)
-{
-    const struct wndl_heap_graph *g = &h->graph;
-    struct walk w = {.h = h, .known = known};
-    const size_t after = wndl_search_up_to(
-        g->addresses, sizeof *g->addresses, g->block_count, address);
-    if (after == 0)
-        return no_block(err, address);
-    const uint32_t block = (uint32_t)(after - 1);
-    const uint64_t size = wndl_heap_block_size(g, known->heap, block);
-    if (address - g->addresses[block] >= size)
-        return no_block(err, address);
-    struct wndl_heap_block_view *view = wndl_vec_push(&h->seen);
-    if (view == NULL)
-        return wndl_fail(err, WNDL_NOMEM, "out of memory");
-    *view = (struct wndl_heap_block_view){
-        .address = g->addresses[block],
-        .size = size,
-        .retained = known->dominators.retained[block],
-        .place = place_of(&w, block),
-        .is_lost = known->reach.holders[block] == WNDL_NO_INDEX,
-    };
-    wndl_vec_init(&view->from, &h->arena, sizeof(struct wndl_heap_pointer));
-    wndl_vec_init(&view->to, &h->arena, sizeof(struct wndl_heap_pointer));
-    wndl_vec_init(&view->chain, &h->arena, sizeof(struct wndl_heap_pointer));
-    return add_from(&w, view, block) && add_to(&w, view, block) &&
-                   add_holders(&w, view, block)
-               ? WNDL_OK
-               : wndl_fail(err, WNDL_NOMEM, "out of memory");
 }

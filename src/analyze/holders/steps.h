@@ -15,9 +15,4 @@ enum { WNDL_HOLDER_STEPS = 64 };
 bool wndl_holder_steps_fill(struct wndl_heap_holders *h,
     const struct wndl_heap_known *known, const char *place);
 
-/* Fills in h->seen with the block that contains `address`. NOT_FOUND, NOMEM. */
-enum wndl_status wndl_holder_view_fill(struct wndl_heap_holders *h,
-    const struct wndl_heap_known *known, uint64_t address,
-    struct wndl_error *err);
-
 #endif

@@ -3,6 +3,7 @@
 #include "cli/core/command.h"
 #include "cli/memory/show.h"
 #include "cli/report/diff_table.h"
+#include "cli/report/held.h"
 #include "cli/shared/dmd_report.h"
 #include "cli/shared/heap_report.h"
 #include "cli/shared/known_file.h"
@@ -47,6 +48,10 @@ static const struct wndl_option option_table[] = {
     {0, "heap", NULL, NULL, NULL, NULL,
         "compare the heaps of recordings that also have samples", WNDL_OPT_FLAG,
         offsetof(struct wndl_diff_options, of_heap)},
+    {0, "retained", NULL, NULL, NULL, NULL,
+        "of two heaps recorded with --scan: show which places and roots hold "
+        "more than before, with all that would be freed with them",
+        WNDL_OPT_FLAG, offsetof(struct wndl_diff_options, retained)},
     {0, "later-snapshot", "N", NULL, NULL, NULL,
         "heap: of the later recording, the N-th snapshot of each process "
         "(default: as --snapshot); both files may be the same one",
@@ -83,7 +88,7 @@ static const struct wndl_example examples[] = {
 
 static bool wants_table(const struct wndl_diff_options *o)
 {
-    return o->by != 0 || o->compare != WNDL_DIFF_COMPARE_AUTO ||
+    return o->retained || o->by != 0 || o->compare != WNDL_DIFF_COMPARE_AUTO ||
            o->threshold > 0 || o->plot != NULL;
 }
 
@@ -141,6 +146,26 @@ static int diff_dmd(const struct wndl_diff_options *o,
 
 /* ---- two recordings */
 
+static int diff_retained(const struct wndl_diff_options *o,
+    const struct wndl_cli_recording loaded[2], const char *const names[2])
+{
+    const struct wndl_held_show show = {
+        .process = o->heap.of.process,
+        .rows = o->rows,
+        .json = o->json,
+        .paged = !o->no_pager && !o->json,
+    };
+    struct wndl_diff_options others = *o;
+    others.retained = false;
+    if (wants_table(&others) || o->time != 0 || o->heap.filters.count != 0) {
+        wndl_cli_error("--retained compares scans of heaps: of the other "
+                       "options only -n, --json, --process, --snapshot and "
+                       "--later-snapshot go with it");
+        return WNDL_EXIT_USAGE;
+    }
+    return wndl_held_diff(loaded, names, &show);
+}
+
 static int diff_two(const struct wndl_diff_options *o,
     const struct wndl_cli_recording loaded[2], const char *const names[2])
 {
@@ -150,6 +175,8 @@ static int diff_two(const struct wndl_diff_options *o,
         .json = o->json,
         .paged = !o->no_pager && !o->json,
     };
+    if (o->retained)
+        return diff_retained(o, loaded, names);
     bool of_heap = wndl_heap_shown_of(&loaded[0].profile, o->of_heap) ||
                    wndl_heap_shown_of(&loaded[1].profile, o->of_heap);
     if (of_heap && !wants_table(o) && o->time == 0)
@@ -317,6 +344,10 @@ static int compare_files(const void *options, struct wndl_operands operands)
         return diff_files(o, operands.texts[0], operands.texts[1]);
     if (operands.count == 3 && is_separator(operands.texts[1]))
         return diff_files(o, operands.texts[0], operands.texts[2]);
+    if (o->retained) {
+        wndl_cli_error("--retained compares two recordings, not more");
+        return WNDL_EXIT_USAGE;
+    }
     return diff_groups(o, operands);
 }
 

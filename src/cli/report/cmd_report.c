@@ -360,9 +360,10 @@ static int report_held(const struct wndl_cli_recording *loaded,
         .json = o->json,
     };
     if (is_by_function(o) || is_for_records(&o->heap)) {
-        wndl_cli_error("--retained, --who-holds and --block show the scan of a "
-                       "heap: of the other options only -n, -o, --json and "
-                       "--process go with them");
+        wndl_cli_error(
+            "--retained, --who-holds, --block and --site show the "
+            "scan of a heap: of the other options only -n, -o, --json and "
+            "--process go with them");
         return WNDL_EXIT_USAGE;
     }
     return wndl_held_report(loaded, &show);

@@ -25,6 +25,7 @@ struct wndl_diff_options {
     bool json;
     bool no_pager;
     bool of_heap;
+    bool retained;           /* what grew by holder */
     uint64_t later_snapshot; /* counts from 1; 0: as the earlier side */
     struct wndl_heap_options heap;
     struct wndl_symbol_options symbols;

@@ -9,6 +9,7 @@ struct wndl_held_options {
     bool retained;
     const char *who_holds; /* a place; NULL: not given */
     const char *block;     /* an address, in hex; NULL: not given */
+    uint64_t site;         /* a number of --retained; 0: not given */
 };
 
 /* Whether any of them was given. */
@@ -28,6 +29,14 @@ struct wndl_held_show {
 int wndl_held_report(
     const struct wndl_cli_recording *loaded, const struct wndl_held_show *show);
 
+/*
+ * Writes what grew by holder from the first recording to the second; `names`
+ * are their paths. Of `show`, only `process`, `rows`, `out`, `paged` and `json`
+ * are read. Returns the exit code.
+ */
+int wndl_held_diff(const struct wndl_cli_recording loaded[2],
+    const char *const names[2], const struct wndl_held_show *show);
+
 /* Rows of a command's table; `field` of its struct `type` is of the struct. */
 #define WNDL_HELD_ROWS(type, field)                                            \
     {0, "retained", NULL, NULL, NULL, NULL,                                    \
@@ -39,11 +48,15 @@ int wndl_held_report(
             "that "                                                            \
             "keep the blocks alive which a place with PLACE in it allocated",  \
             WNDL_OPT_TEXT, offsetof(type, field.who_holds)},                   \
-    {                                                                          \
-        0, "block", "ADDR", NULL, NULL, NULL,                                  \
+        {0, "block", "ADDR", NULL, NULL, NULL,                                 \
             "of a heap recorded with --scan: show who points to the block at " \
             "ADDR, and what it points to",                                     \
-            WNDL_OPT_TEXT, offsetof(type, field.block)                         \
+            WNDL_OPT_TEXT, offsetof(type, field.block)},                       \
+    {                                                                          \
+        0, "site", "N", NULL, NULL, NULL,                                      \
+            "of a heap recorded with --scan: show who points to the blocks "   \
+            "of the N-th site of --retained, and what they point to",          \
+            WNDL_OPT_COUNT, offsetof(type, field.site)                         \
     }
 
 #endif

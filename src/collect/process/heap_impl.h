@@ -127,7 +127,7 @@ void wndl_heap_end_memory(struct wndl_collector_process *p,
 void wndl_heap_ask_scan(struct wndl_collector_process *p);
 
 /* Writes HSCN if there is a scan that was asked for. */
-void wndl_heap_take_scan(struct wndl_collector_process *p);
+void wndl_heap_take_scan(struct wndl_collector_process *p, bool last);
 
 /* The same, at the end: of the last scan. */
 void wndl_heap_end_scan(struct wndl_collector_process *p);

@@ -85,7 +85,14 @@ static void watch_copy(
         atomic_store(&heap->head->scan_given_up, atomic_load(&head->copied));
 }
 
-void wndl_heap_take_scan(struct wndl_collector_process *p)
+/* Nodes that the scan names are written before it. At the end all are. */
+static bool waits_for_nodes(
+    const struct wndl_collector_process *p, const struct wndl_heap_scan *head)
+{
+    return head->nodes > p->nodes && head->nodes <= p->tree.max_nodes;
+}
+
+void wndl_heap_take_scan(struct wndl_collector_process *p, bool last)
 {
     struct wndl_collector_heap *heap = p->heap;
     struct wndl_heap_scan head;
@@ -95,7 +102,8 @@ void wndl_heap_take_scan(struct wndl_collector_process *p)
     const uint32_t copied = atomic_load(&head.copied);
     if (copied != 0 && copied != heap->scan)
         watch_copy(p, &head);
-    if (answers == heap->scan || answers > heap->snapshots)
+    if (answers == heap->scan || answers > heap->snapshots ||
+        (!last && waits_for_nodes(p, &head)))
         return;
     put_scan(p, answers - 1, &head);
     heap->scan = answers;
@@ -108,7 +116,7 @@ void wndl_heap_end_scan(struct wndl_collector_process *p)
     struct wndl_heap_scan head = {0};
     if ((heap->request.flags & WNDL_HEAP_SCAN) == 0)
         return;
-    wndl_heap_take_scan(p);
+    wndl_heap_take_scan(p, true);
     const bool is_last =
         has_scan(heap) && read_head(heap, &head) == WNDL_HEAP_SCAN_AT_END;
     heap->scan_written = 0;

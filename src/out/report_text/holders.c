@@ -28,17 +28,21 @@ static void put_rest(size_t left, struct wndl_buf *out)
 
 /* ---- tables */
 
+/* Rows have the numbers that --site takes if they are places of blocks. */
 static void put_table(const struct wndl_heap_holders *h, const char *title,
     const struct wndl_vec *table, size_t rows, struct wndl_buf *out)
 {
+    const bool numbered = table == &h->by_place;
     const struct wndl_heap_retained *all = table->data;
     char retained[WNDL_NUMBER_SIZE], own[WNDL_NUMBER_SIZE];
     char blocks[WNDL_NUMBER_SIZE];
     if (table->len == 0)
         return;
-    wndl_buf_printf(out, "\n%s\n\n  %15s  %6s  %15s  %11s  place\n", title,
-        "retained", "share", "own bytes", "blocks");
+    wndl_buf_printf(out, "\n%s\n\n  %s%15s  %6s  %15s  %11s  place\n", title,
+        numbered ? " site  " : "", "retained", "share", "own bytes", "blocks");
     for (size_t i = 0; i < table->len && i < rows; i++) {
+        if (numbered)
+            wndl_buf_printf(out, "  %5zu", i + 1);
         wndl_buf_printf(out, "  %15s  %5.1f%%  %15s  %11s  ",
             wndl_text_number(all[i].retained, retained),
             share(h, all[i].retained), wndl_text_number(all[i].own, own),
@@ -225,4 +229,96 @@ void wndl_text_heap_block(
         h, "Who points to it (block or root + offset)", &v->from, rows, out);
     put_pointers(h, "What it points to (at offset in it)", &v->to, rows, out);
     put_pointers(h, "The shortest chain to a root", &v->chain, SIZE_MAX, out);
+}
+
+/* ---- all blocks of a site */
+
+static void put_merged(const struct wndl_heap_holders *h, const char *title,
+    const struct wndl_vec *merged, size_t rows, struct wndl_buf *out)
+{
+    const struct wndl_heap_merged *all = merged->data;
+    char pointers[WNDL_NUMBER_SIZE];
+    if (merged->len != 0)
+        wndl_buf_printf(out, "\n%s\n  %11s  place\n", title, "pointers");
+    for (size_t i = 0; i < merged->len && i < rows; i++) {
+        wndl_buf_printf(out, "  %11s  %s",
+            wndl_text_number(all[i].pointers, pointers),
+            all[i].conservative * 2 > all[i].pointers ? "~ " : "");
+        put_place(h, all[i].place, out);
+        if (all[i].offsets_differ)
+            wndl_buf_text(out, ", at several offsets\n");
+        else
+            wndl_buf_printf(out, ", at offset %" PRIu64 "\n", all[i].offset);
+    }
+    put_rest(merged->len > rows ? merged->len - rows : 0, out);
+}
+
+void wndl_text_heap_site(
+    const struct wndl_heap_holders *h, size_t rows, struct wndl_buf *out)
+{
+    const struct wndl_heap_site_view *v = wndl_vec_at(&h->seen_sites, 0);
+    wndl_buf_printf(out, "Site %" PRIu64 ": ", v->number);
+    wndl_text_count(out, v->row.own, "byte");
+    wndl_buf_text(out, " in ");
+    wndl_text_count(out, v->row.blocks, "block");
+    wndl_buf_text(out, ", allocated at ");
+    put_place(h, v->row.place, out);
+    wndl_buf_text(out, "\n");
+    wndl_text_count(out, v->row.retained, "byte");
+    wndl_buf_text(out, " would be freed with them\n");
+    if (v->lost != 0) {
+        wndl_buf_text(out, "No root leads to ");
+        wndl_text_count(out, v->lost, "block");
+        wndl_buf_text(out, " of them\n");
+    }
+    put_merged(h, "Who points to them", &v->from, rows, out);
+    put_merged(h, "What they point to", &v->to, rows, out);
+    put_pointers(h, "The shortest chain from one of them to a root", &v->chain,
+        SIZE_MAX, out);
+}
+
+/* ---- what grew */
+
+/* `text` has room for WNDL_NUMBER_SIZE + 1. Returns it: with a sign. */
+static char *difference(const uint64_t pair[2], char *text)
+{
+    const bool is_less = pair[1] < pair[0];
+    text[0] = is_less ? '-' : '+';
+    wndl_text_number(is_less ? pair[0] - pair[1] : pair[1] - pair[0], text + 1);
+    return text;
+}
+
+static void put_changes(const struct wndl_holder_changes *c, const char *title,
+    const struct wndl_vec *table, size_t rows, struct wndl_buf *out)
+{
+    const struct wndl_holder_change *all = table->data;
+    char bytes[WNDL_NUMBER_SIZE + 1], later[WNDL_NUMBER_SIZE];
+    char blocks[WNDL_NUMBER_SIZE + 1];
+    if (table->len == 0)
+        return;
+    wndl_buf_printf(out, "\n%s\n\n  %15s  %15s  %11s  place\n", title, "grew",
+        "retained", "blocks");
+    for (size_t i = 0; i < table->len && i < rows; i++) {
+        wndl_buf_printf(out, "  %15s  %15s  %11s  ",
+            difference(all[i].retained, bytes),
+            wndl_text_number(all[i].retained[1], later),
+            difference(all[i].blocks, blocks));
+        wndl_report_heap_place(wndl_intern_get(&c->strings, all[i].place), out);
+        wndl_buf_byte(out, '\n');
+    }
+    put_rest(table->len > rows ? table->len - rows : 0, out);
+}
+
+void wndl_text_holder_changes(
+    const struct wndl_holder_changes *c, size_t rows, struct wndl_buf *out)
+{
+    char bytes[WNDL_NUMBER_SIZE + 1], blocks[WNDL_NUMBER_SIZE + 1];
+    wndl_buf_printf(out, "Scans: %s bytes in %s blocks\n",
+        difference(c->bytes, bytes), difference(c->blocks, blocks));
+    if (c->by_place.len == 0 && c->by_root.len == 0)
+        wndl_buf_text(out, "\nNo place or root retains more or less.\n");
+    put_changes(c, "What grew, with the blocks that a place allocated",
+        &c->by_place, rows, out);
+    put_changes(c, "What grew, of that which a root alone holds", &c->by_root,
+        rows, out);
 }

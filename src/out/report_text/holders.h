@@ -18,4 +18,12 @@ void wndl_text_who_holds(const struct wndl_heap_holders *h, const char *place,
 void wndl_text_heap_block(
     const struct wndl_heap_holders *h, size_t rows, struct wndl_buf *out);
 
+/* The site that h->seen_sites has. */
+void wndl_text_heap_site(
+    const struct wndl_heap_holders *h, size_t rows, struct wndl_buf *out);
+
+/* What grew and what shrank, by holder. */
+void wndl_text_holder_changes(
+    const struct wndl_holder_changes *c, size_t rows, struct wndl_buf *out);
+
 #endif

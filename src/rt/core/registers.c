@@ -104,7 +104,8 @@ static void fill(struct wndl_rt_registers *a, const ucontext_t *context)
                             ? sizeof context->uc_mcontext
                             : sizeof a->words;
     memcpy(a->words, &context->uc_mcontext, size);
-    a->sp = (uintptr_t)wndl_arch_sp(context);
+    wndl_regs_from_context(&a->regs, context);
+    a->regs.gregs = NULL;
     atomic_store(&a->answered, true);
 }
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
+#include <windlass/unwind.h>
 
 enum { WNDL_RT_REGISTER_WORDS = 36, WNDL_RT_ASKED_MOST = 1024 };
 
@@ -19,7 +20,7 @@ enum { WNDL_RT_REGISTER_WORDS = 36, WNDL_RT_ASKED_MOST = 1024 };
 struct wndl_rt_registers {
     int tid;
     _Atomic bool answered; /* the rest is filled in */
-    uintptr_t sp;
+    struct wndl_regs regs; /* where a walk of its stack starts; no gregs */
     uintptr_t words[WNDL_RT_REGISTER_WORDS]; /* the general registers, as the
                                               * first part of mcontext_t */
 };

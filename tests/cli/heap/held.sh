@@ -45,8 +45,8 @@ held make_listener 100 5600 '< `events` of holders, at offset 0$'
 # ---- what would be freed
 ask --retained
 # The entries with the values, 2400 + 7200 bytes; the array with all of it.
-has '^ *9600 .* 2400 .* 100  make_entry'
-has '^ *9688 .* 88 .* 1  fill_cache()'
+has '^ *[0-9]* *9600 .* 2400 .* 100  make_entry'
+has '^ *[0-9]* *9688 .* 88 .* 1  fill_cache()'
 has '^ *9688 .* 0 .* 0  `cache` of holders$'
 # ---- the lost tree, by its root alone: 101 blocks of 808 bytes
 sed -n '/^Leaks:/,$p' report >leaks
@@ -58,10 +58,14 @@ has '; no root leads to 81608 bytes in 101 blocks$'
 "$windlass" report --no-pager r.wndl >leaks || fail "no report"
 grep -A1 '^Leaks' leaks >/dev/null || fail "$(cat leaks)"
 if have valgrind; then
-    valgrind --leak-check=full ./holders >out 2>memcheck || fail "valgrind"
-    grep -q 'definitely lost: 800 bytes in 1 blocks' memcheck &&
-        grep -q 'indirectly lost: 80,000 bytes in 100 blocks' memcheck ||
+    valgrind --leak-check=full --show-leak-kinds=all --xml=yes \
+        --xml-file=memcheck ./holders >out || fail "valgrind"
+    grep -q '<text>800 bytes in 1 blocks are definitely lost' memcheck ||
+        grep -q '<text>80,800 .* bytes in 1 blocks are definitely' memcheck ||
         fail "Valgrind finds others: $(cat memcheck)"
+    # All blocks of each line: reached or lost.
+    python3 "$sources/../../oracle/holders_vs_valgrind.py" "$windlass" r.wndl \
+        memcheck holders.cpp || fail "Valgrind reaches others"
 fi
 
 # LeakSanitizer tells the same: by requested bytes, as Valgrind.
@@ -81,6 +85,40 @@ has '^9688 bytes would be freed with it$'
 has '^  0x[0-9a-f]* + 0  `cache` of holders$'
 [ "$(grep -c ' make_entry(entry\*) (holders' report)" -eq 10 ] ||
     fail "not the ten buckets: $(cat report)"
+
+# ---- all blocks of a site, by its number
+ask --retained
+site=$(awk '/ make_entry\(/ { print $1; exit }' report)
+ask --site "$site"
+has "^Site $site: 2400 bytes in 100 blocks, allocated at make_entry("
+has '^9600 bytes would be freed with them$'
+sed -n '/^Who points/,/^$/p' report | grep -q \
+    '^ *10  fill_cache() (.*, at several offsets$' || fail "$(cat report)"
+sed -n '/^What they/,/^$/p' report >to
+grep -q '^ *100  make_value() (.*, at offset 8$' to || fail "$(cat report)"
+grep -q '^ *90  make_entry(entry\*) (.*, at offset 0$' to ||
+    fail "$(cat report)"
+sed -n '/^The shortest chain/,$p' report >chain
+[ "$(wc -l <chain)" -eq 3 ] && grep -q ' `cache` of holders$' chain ||
+    fail "the chain: $(cat report)"
+"$windlass" report --json --retained --site "$site" r.wndl >json ||
+    fail "no JSON of a site"
+python3 - json <<'END' || fail "the JSON: $(cat json)"
+import json, sys
+
+h = json.load(open(sys.argv[1]))
+site = h["site"]
+assert h["by_place"][site["site"] - 1]["site"] == site["site"]
+assert (site["blocks"], site["own"], site["retained"]) == (100, 2400, 9600)
+assert site["lost_blocks"] == 0 and len(site["chain"]) == 2
+pointers = {p["place"].split("(")[0]: p for p in site["to"]}
+assert pointers["make_value"]["pointers"] == 100
+assert pointers["make_value"]["offset"] == 8
+assert pointers["make_entry"]["pointers"] == 90
+END
+! "$windlass" report --site 999 r.wndl >out 2>errors || fail "a site 999"
+grep -q 'has [0-9]* sites, as --retained numbers them; there is no site 999$' \
+    errors || fail "$(cat errors)"
 
 # ---- as JSON: the tables, the chains of `make_value`, and the block
 "$windlass" report --json --retained --who-holds make_value \
@@ -108,6 +146,44 @@ block = h["block"]
 assert (block["size"], block["retained"], block["lost"]) == (88, 9688, False)
 assert len(block["to"]) == 10 and [p["root"] for p in block["from"]] == [True]
 END
+
+# ---- what grew by holder: a cache that is filled further
+cat >grows.c <<'END'
+#include <stdlib.h>
+struct kept { struct kept *next; long more[4]; } *kept;
+int main(int count, char **words)
+{
+    (void)count;
+    for (int left = atoi(words[1]); left > 0; left--) {
+        struct kept *k = calloc(1, sizeof *k);
+        k->next = kept;
+        kept = k;
+    }
+    return 0;
+}
+END
+cc -g -O1 -o grows grows.c || fail "the program that grows"
+for count in 10 30; do
+    "$windlass" heap -q --scan -o $count.wndl -- ./grows $count ||
+        fail "grows: exit status $?"
+done
+"$windlass" diff --no-pager --retained 10.wndl 30.wndl >report ||
+    fail "no diff"
+has '^Scans: +800 bytes in +20 blocks$'
+has '^ *+800 *1,200 *+20  main (grows.c:7)$'
+has '^ *+800 *1,200 *+0  `kept` of grows$'
+"$windlass" diff --json --retained 30.wndl 10.wndl >json || fail "no JSON"
+python3 - json <<'END' || fail "the JSON: $(cat json)"
+import json, sys
+
+h = json.load(open(sys.argv[1]))
+assert (h["format"], h["version"]) == ("windlass-holder-changes", 1)
+assert h["earlier_blocks"] - h["later_blocks"] == 20
+assert [(r["earlier"], r["later"]) for r in h["by_root"]] == [(1200, 400)]
+assert len(h["by_place"]) == 1 and h["by_place"][0]["later_blocks"] == 10
+END
+"$windlass" diff --no-pager --retained 30.wndl 30.wndl >report || fail "same"
+has '^No place or root retains more or less\.$'
 
 # ---- the same worked out from the format alone, a block left out at a time
 python3 "$sources/../../oracle/holders_vs_python.py" "$windlass" r.wndl 15 ||
@@ -282,6 +358,12 @@ are_kept() {
         "$windlass" report --who-holds "${asked%% *}" threads.wndl 2>&1 |
             grep -q " < ${asked#* } of " || return 1
     done
+    # The function whose part of its thread's stack has the pointer.
+    "$windlass" report --retained -n 50 threads.wndl >plain || return 1
+    "$windlass" report --site \
+        "$(awk '/ make_waiting \(/ { print $1; exit }' plain)" \
+        threads.wndl >plain || return 1
+    grep -q ' stack of thread [0-9]*, waits (threads.c:[0-9]*)' plain
 }
 if [ "$(uname -m)" = x86_64 ]; then
     cc -g -O1 -o threads threads.c -lpthread || fail "the threads"
@@ -344,6 +426,9 @@ grep -q 'no block of the scanned heap is at 0x10$' errors || fail "$(cat errors)
 ask --who-holds nowhere_at_all
 has '^No block that is left was allocated at a place with `nowhere_at_all`\.$'
 "$windlass" heap -q -o without.wndl -- ./holders >out || fail "without a scan"
+! "$windlass" diff --retained r.wndl without.wndl >out 2>errors ||
+    fail "a diff of no scan"
+grep -q "without.wndl: the heap was not scanned" errors || fail "$(cat errors)"
 ! "$windlass" report --retained without.wndl >out 2>errors ||
     fail "of no scan"
 grep -q "was not scanned: 'windlass heap --scan' does$" errors ||

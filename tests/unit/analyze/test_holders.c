@@ -279,12 +279,13 @@ static enum wndl_status read_scan(struct wndl_heap_graph *g,
     struct wndl_bytes scan, struct wndl_mem *mem, struct wndl_error *err)
 {
     static const struct wndl_heap_variables variables = {find_variable, NULL};
-    uint32_t sites[] = {5, 7};
+    uint32_t sites[] = {5, 7}, nodes[] = {0, 9, WNDL_NO_INDEX};
     struct wndl_process_heap heap = {
         .scan = {.data = (void *)(uintptr_t)scan.data,
             .len = scan.size,
             .element = 1},
         .scan_sites = {.data = sites, .len = 2, .element = sizeof sites[0]},
+        .scan_nodes = {.data = nodes, .len = 3, .element = sizeof nodes[0]},
     };
     return wndl_heap_graph_read(g, &heap, &variables, mem, err);
 }
@@ -322,6 +323,46 @@ static void a_scan_becomes_a_graph(void **state)
     assert_int_equal(g.first_edge[5], 5);
     wndl_heap_graph_free(&g);
     wndl_buf_free(&out);
+}
+
+/* Parts of a stack whose text is `size` bytes of a node and its callers. */
+static struct wndl_heap_root read_part(const uint8_t *text, size_t size)
+{
+    struct wndl_buf out;
+    struct wndl_heap_graph g;
+    struct wndl_error err = {0};
+    wndl_buf_init(&out, wndl_mem_libc());
+    wndl_buf_add(&out, (const uint8_t[]){1, 2, 0, 0}, 4);
+    wndl_buf_add(&out, (const uint8_t[]){WNDL_HEAP_ROOT_FRAME, 80, 64, 7}, 4);
+    wndl_buf_uleb(&out, size);
+    wndl_buf_add(&out, text, size);
+    put_edge(&out, 2, 0, false);
+    put_edge(&out, 5, 0, false);
+    wndl_buf_uleb(&out, 0);
+    const struct wndl_bytes scan = {out.data, out.size};
+    assert_int_equal(read_scan(&g, scan, wndl_mem_libc(), &err), WNDL_OK);
+    assert_int_equal(g.root_count, 1);
+    const struct wndl_heap_root root = g.roots[0];
+    assert_int_equal(g.edges[1].offset, 6);
+    wndl_heap_graph_free(&g);
+    wndl_buf_free(&out);
+    return root;
+}
+
+static void a_part_of_a_stack_has_its_function(void **state)
+{
+    (void)state;
+    const uint8_t known[] = {1, 4}, lost[] = {2, 4}, beyond[] = {3, 4};
+    const struct wndl_heap_root root = read_part(known, 2);
+    assert_int_equal(root.kind, WNDL_HEAP_ROOT_FRAME);
+    assert_int_equal(root.svma, 7);
+    assert_int_equal(root.node, 9);
+    assert_int_equal(root.callers, 4);
+    assert_int_equal(root.path.size, 0);
+    assert_int_equal(read_part(known, 1).node, 0);
+    assert_int_equal(read_part(known, 0).node, 0);
+    assert_int_equal(read_part(lost, 2).node, 0);
+    assert_int_equal(read_part(beyond, 2).node, 0);
 }
 
 /* Damage is told with its place, or what is read is within bounds. */
@@ -431,6 +472,7 @@ int main(void)
         cmocka_unit_test(dominators_are_those_of_a_naive_model),
         cmocka_unit_test(chains_are_short_and_certain_where_they_can_be),
         cmocka_unit_test(a_scan_becomes_a_graph),
+        cmocka_unit_test(a_part_of_a_stack_has_its_function),
         cmocka_unit_test(a_scan_may_end_anywhere),
         cmocka_unit_test(a_scan_may_have_any_bytes),
         cmocka_unit_test(a_long_chain_needs_no_stack),

@@ -47,6 +47,7 @@ struct wndl_rt_areas {
     size_t block_count, block_room;
     const struct wndl_rt_registers *threads; /* that were asked */
     size_t thread_count;
+    bool is_copy; /* of the process: no other thread runs */
     struct wndl_rt_own_pages own;
     uint8_t *states; /* of all pages, and of their parts */
     size_t states_size;

@@ -187,6 +187,7 @@ static bool search_among_blocks(struct search *s)
 static void scan_in_copy(void *search)
 {
     struct search *s = search;
+    s->areas.is_copy = true;
     wndl_rt_blocks_each(wndl_rt_areas_count, &s->areas);
     if (s->areas.block_room == 0) {
         wndl_rt_heap_scan_nothing(s->wanted);

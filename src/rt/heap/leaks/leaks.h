@@ -15,6 +15,7 @@
 #include "rec/heap.h"
 
 #include <stdbool.h>
+#include <windlass/unwind.h>
 
 /*
  * More mappings than a process may have unless root allows it
@@ -28,16 +29,18 @@ struct wndl_rt_leak_search {
     uint32_t most_sites;
     /* By site: added to; zeroes at first. NULL: leaks are not searched. */
     struct wndl_heap_leaks *leaks;
-    uint8_t generation;          /* blocks of others are not counted */
-    uintptr_t sp;                /* of the calling thread */
-    int tid;                     /* its id */
-    uintptr_t pointer_tags;      /* bits of words that are no part of an
+    uint8_t generation;           /* blocks of others are not counted */
+    uintptr_t sp;                 /* of the calling thread */
+    int tid;                      /* its id */
+    const struct wndl_regs *regs; /* of it, where its frames begin that are not
+                                   * ours; NULL: not known */
+    uintptr_t pointer_tags;       /* bits of words that are no part of an
                                   * address */
-    uint32_t most_mappings;      /* maximum of those that are writable or
+    uint32_t most_mappings;       /* maximum of those that are writable or
                                     * of no file; not 0 */
-    struct wndl_heap_scan *scan; /* shared; NULL: none is wanted */
-    uint32_t scan_answers;       /* its number */
-    bool asks_threads;           /* for their registers, which are roots then */
+    struct wndl_heap_scan *scan;  /* shared; NULL: none is wanted */
+    uint32_t scan_answers;        /* its number */
+    bool asks_threads; /* for their registers, which are roots then */
     /* Equal to scan_answers: the scan is to be given up. NULL: never. */
     const _Atomic uint32_t *scan_given_up;
 };

@@ -47,8 +47,9 @@ static struct position position_in(
         return (struct position){s->wanted->sp, s->wanted->tid};
     for (size_t i = 0; i < s->thread_count; i++) {
         const struct wndl_rt_registers *t = &s->threads[i];
-        if (atomic_load(&t->answered) && is_in(t->sp, stack))
-            return (struct position){t->sp - WNDL_ARCH_RED_ZONE, t->tid};
+        const uintptr_t sp = (uintptr_t)t->regs.sp;
+        if (atomic_load(&t->answered) && is_in(sp, stack))
+            return (struct position){sp - WNDL_ARCH_RED_ZONE, t->tid};
     }
     return (struct position){0, 0};
 }

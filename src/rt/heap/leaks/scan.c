@@ -6,6 +6,7 @@
 #include "rt/core/read_parts.h"
 #include "rt/heap/leaks/follow.h"
 #include "rt/heap/leaks/roots.h"
+#include "rt/heap/leaks/stack_parts.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -20,6 +21,7 @@ enum {
     ROOT_STACK = 1,
     ROOT_OTHER = 2,
     ROOT_REGISTERS = 3,
+    ROOT_FRAME = 4,
 };
 
 struct scan {
@@ -36,6 +38,9 @@ struct scan {
     uintptr_t start;
     uint64_t word, target;
     char executable[PATH_MOST];
+    struct wndl_rt_stack_parts *parts; /* of the stack that is read; NULL: no
+                                        * memory */
+    uint32_t nodes;                    /* the highest that a root names */
 };
 
 /* ---- numbers */
@@ -263,11 +268,83 @@ static uint64_t kind_of(const struct wndl_rt_root_range *range, bool is_data)
     }
 }
 
+static void put_memory_of_root(
+    struct scan *s, uintptr_t start, uintptr_t end, uint8_t *before)
+{
+    s->target = 0;
+    take_memory(s, start, end);
+    if (s->word == 0)
+        s->next = before;
+}
+
+/* ---- parts of stacks */
+
+/*
+ * Where the stack's walk starts; NULL: it is not known. A thread that runs on
+ * may end, and its stack with it.
+ */
+static const struct wndl_regs *regs_of(
+    const struct scan *s, const struct wndl_rt_root_range *range)
+{
+    const struct wndl_rt_leak_search *wanted = s->areas->wanted;
+    const struct wndl_regs *regs = NULL;
+    if (range->tid == wanted->tid)
+        regs = wanted->regs;
+    const size_t threads = s->areas->is_copy ? s->areas->thread_count : 0;
+    for (size_t i = 0; i < threads && regs == NULL; i++) {
+        const struct wndl_rt_registers *t = &s->areas->threads[i];
+        if (t->tid == range->tid && atomic_load(&t->answered))
+            regs = &t->regs;
+    }
+    return regs != NULL && regs->sp >= range->start && regs->sp < range->end
+               ? regs
+               : NULL;
+}
+
+/* In place of the path: the node of the innermost frame, and how many callers
+ * up from it. */
+static void put_frame(
+    struct scan *s, uintptr_t start, uintptr_t end, int tid, size_t depth)
+{
+    uint8_t *const before = s->next;
+    put(s, ROOT_FRAME);
+    put(s, start);
+    put(s, end - start);
+    put(s, (uintptr_t)tid);
+    uint8_t *const size = s->next;
+    put(s, 0);
+    put(s, s->parts->node);
+    put(s, depth);
+    if (!s->is_full)
+        *size = (uint8_t)(s->next - size - 1);
+    put_memory_of_root(s, start, end, before);
+    if (s->next != before && s->nodes < s->parts->node)
+        s->nodes = s->parts->node;
+}
+
+/* False: it is put as one root. */
+static bool put_parts(struct scan *s, const struct wndl_rt_root_range *range)
+{
+    const struct wndl_regs *regs = regs_of(s, range);
+    if (s->parts == NULL || regs == NULL ||
+        !wndl_rt_stack_parts_fill(
+            s->parts, regs, regs == s->areas->wanted->regs, range->end))
+        return false;
+    uintptr_t start = range->start & ~(uintptr_t)(sizeof start - 1);
+    for (size_t i = 0; i < s->parts->count && !has_ended(s); i++) {
+        if (start < s->parts->ends[i])
+            put_frame(s, start, s->parts->ends[i], range->tid, i);
+        start = s->parts->ends[i];
+    }
+    return true;
+}
+
 static void put_root(void *context, const struct wndl_rt_root_range *range)
 {
     struct scan *s = context;
     struct wndl_dlmodule module;
-    if (has_ended(s))
+    if (has_ended(s) ||
+        (range->kind == WNDL_RT_ROOT_STACK && put_parts(s, range)))
         return;
     const bool is_data = range->kind == WNDL_RT_ROOT_MEMORY &&
                          wndl_dlfind(range->start, &module);
@@ -278,10 +355,7 @@ static void put_root(void *context, const struct wndl_rt_root_range *range)
     put(s, range->end - start);
     put(s, is_data ? start - (uintptr_t)module.bias.v : (uintptr_t)range->tid);
     put_path(s, is_data ? path_of(s, &module) : NULL);
-    s->target = 0;
-    take_memory(s, range->start, range->end);
-    if (s->word == 0)
-        s->next = before;
+    put_memory_of_root(s, range->start, range->end, before);
 }
 
 /* ---- all */
@@ -326,9 +400,14 @@ void wndl_rt_heap_scan(struct wndl_rt_areas *areas,
     if (blocks == UINT32_MAX)
         return;
     find_executable(&s);
+    s.parts = wndl_raw_map(sizeof *s.parts, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS, -1);
     put(&s, blocks);
     scan_all(&s, early, count);
     wndl_raw_unmap(s.ranks, s.ranks_size);
+    if (s.parts != NULL)
+        wndl_raw_unmap(s.parts, sizeof *s.parts);
+    head->nodes = s.nodes;
     answer(areas->wanted, state_of(&s), (uint64_t)(s.next - begin));
 }
 

@@ -61,6 +61,7 @@ static bool scan(uint32_t asked, const struct wndl_regs *regs)
         {(uintptr_t)regs, sizeof *regs}};
     struct wndl_rt_leak_search wanted = {
         .sp = (uintptr_t)__builtin_frame_address(0),
+        .regs = regs,
         .scan = wndl_rt_heap->scan,
         .scan_answers = asked,
         .asks_threads = true,
