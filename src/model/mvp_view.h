@@ -45,12 +45,14 @@ struct wndl_mvp_field {
 struct wndl_mvp_gap {
     uint64_t start, end;
     bool is_unread, is_unwritten;
+    const char *name; /* of the members there, "padding", or "" */
 };
 
 /* The blocks that a line of the program allocated. */
 struct wndl_mvp_data {
-    const char *text; /* "function (file:line)" */
-    const char *type; /* of an element, or "" */
+    const char *text;      /* "function (file:line)" */
+    const char *type;      /* of an element, or "" */
+    bool type_is_inferred; /* by debug information; the user did not give it */
     uint64_t blocks, bytes;
     uint64_t size;         /* of an element; 0: blocks have several sizes, and
                            * no element is known */

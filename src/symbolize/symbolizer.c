@@ -270,6 +270,16 @@ void wndl_symbolizer_get_info(
     wndl_symbolizer_unlock(s);
 }
 
+enum wndl_status wndl_symbolizer_dwarf(
+    struct wndl_symbolizer *s, struct wndl_dwarf **dwarf)
+{
+    wndl_symbolizer_lock(s);
+    enum wndl_status status = wndl_symbolizer_need_open(s);
+    *dwarf = s->dwarf;
+    wndl_symbolizer_unlock(s);
+    return status;
+}
+
 struct wndl_pdb *wndl_symbolizer_pdb(const struct wndl_symbolizer *s)
 {
     return s->pdb;

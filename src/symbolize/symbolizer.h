@@ -11,6 +11,7 @@
 
 #include <windlass/symbolize.h>
 
+struct wndl_dwarf;
 struct wndl_pdb;
 
 /*
@@ -44,5 +45,13 @@ bool wndl_symbolizer_add_stubs(
 
 /* The PDB file that it reads, or NULL. Owned by the symbolizer. */
 struct wndl_pdb *wndl_symbolizer_pdb(const struct wndl_symbolizer *s);
+
+/*
+ * Opens what was deferred, and sets *dwarf to the DWARF that it reads, with
+ * addresses as they were linked; NULL: there is none. Owned by the symbolizer,
+ * which must not be used while another thread uses *dwarf. OK or NOMEM.
+ */
+enum wndl_status wndl_symbolizer_dwarf(
+    struct wndl_symbolizer *s, struct wndl_dwarf **dwarf) WNDL_MUST_USE;
 
 #endif

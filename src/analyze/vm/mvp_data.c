@@ -11,7 +11,10 @@
 struct group {
     struct wndl_mvp_data data;
     uint64_t element; /* as all calls of calloc were told, or 0 */
-    size_t heaps;     /* so far */
+    uint64_t largest; /* bytes of a block */
+    struct wndl_mvp_type_site site;
+    struct wndl_mvp_block_type type;
+    size_t heaps; /* so far */
     size_t first_use, use_count;
     size_t first_equal, equal_count;
 };
@@ -21,6 +24,7 @@ struct finder {
     const struct wndl_mvp *mvp;
     const struct wndl_vm_places *places;
     struct wndl_callgraph *g;
+    struct wndl_mvp_types *types;
     struct wndl_vec groups;           /* struct group */
     uint32_t *group_of;               /* by index of heap */
     uint8_t *up;                      /* by index of heap: frames of wrappers */
@@ -47,11 +51,13 @@ static void join(struct group *group, const struct wndl_mvp_heap *heap)
         data->size = 0;
     if (group->element != heap->element)
         group->element = 0;
+    if (heap->largest > group->largest)
+        group->largest = heap->largest;
     data->blocks += heap->blocks;
     data->bytes += heap->bytes;
 }
 
-static uint32_t place_of(
+static struct wndl_vm_site_at place_of(
     const struct finder *f, const struct wndl_mvp_heap *heap, uint32_t up)
 {
     return wndl_vm_site_place(f->places, f->g,
@@ -61,8 +67,9 @@ static uint32_t place_of(
 static bool find_group(struct finder *f, struct wndl_map *index, size_t i)
 {
     const struct wndl_mvp_heap *heap = wndl_vec_at(&f->mvp->heaps, i);
+    const struct wndl_vm_site_at at = place_of(f, heap, f->up[i]);
     uint32_t text;
-    if (!wndl_vm_site_text(f->g, place_of(f, heap, f->up[i]), &text))
+    if (!wndl_vm_site_text(f->g, at.place, &text))
         return false;
     uint64_t *number = wndl_map_put(index, text);
     if (number == NULL)
@@ -71,9 +78,10 @@ static bool find_group(struct finder *f, struct wndl_map *index, size_t i)
         struct group *group = wndl_vec_push(&f->groups);
         if (group == NULL)
             return false;
-        *group = (struct group){
-            .data = {
-                .text = wndl_intern_text(&f->g->strings, text), .type = ""}};
+        const char *name = wndl_intern_text(&f->g->strings, text);
+        *group = (struct group){.data = {.text = name, .type = ""},
+            .site = {
+                at.ip, wndl_callgraph_place_at(f->g, at.place)->line, name}};
         *number = f->groups.len;
     }
     f->group_of[i] = (uint32_t)(*number - 1);
@@ -138,7 +146,8 @@ static bool find_parts(
             heap->smallest == heap->largest ? heap->largest : 0, heap->blocks};
         if (f->up[i] != 0 || group_at(f, part.group)->data.size != 0)
             continue;
-        const uint64_t key = (uint64_t)part.group << 32 | place_of(f, heap, up);
+        const uint64_t key =
+            (uint64_t)part.group << 32 | place_of(f, heap, up).place;
         if (!add_to_part(&index, parts, key, &part))
             return false;
     }
@@ -283,12 +292,36 @@ static void add_saved(uint64_t *sum, uint64_t saved)
         *sum = UINT64_MAX;
 }
 
+/* A type that the user gives says how large the elements of arrays are. */
+static enum wndl_status take_given_type(struct finder *f, struct group *group)
+{
+    enum wndl_status status = wndl_mvp_types_given(
+        f->types, &group->site, group->largest, &group->type);
+    const uint64_t size = group->type.size;
+    if (size != 0 && size < group->largest && group->largest % size == 0)
+        group->element = size;
+    return status;
+}
+
+static enum wndl_status name_members(struct finder *f, struct group *group)
+{
+    enum wndl_status status = WNDL_OK;
+    if (group->type.types == NULL)
+        status = wndl_mvp_types_infer(
+            f->types, &group->site, group->data.size, &group->type);
+    return status == WNDL_OK
+               ? wndl_mvp_types_name(f->types, &group->type, &group->data)
+               : status;
+}
+
 static enum wndl_status find_data(struct finder *f)
 {
     struct wndl_vec *data = &f->found->data;
     wndl_vec_init(data, &f->g->arena, sizeof(struct wndl_mvp_data));
     for (size_t i = 0; i < f->groups.len; i++) {
         struct group *group = group_at(f, i);
+        if (take_given_type(f, group) != WNDL_OK)
+            return WNDL_NOMEM;
         const struct wndl_mvp_layout layout = {
             .arena = &f->g->arena,
             .uses = f->uses + group->first_use,
@@ -299,7 +332,8 @@ static enum wndl_status find_data(struct finder *f)
         };
         struct wndl_mvp_data *row = wndl_vec_push(data);
         if (row == NULL ||
-            wndl_mvp_layout_find(&group->data, &layout) != WNDL_OK)
+            wndl_mvp_layout_find(&group->data, &layout) != WNDL_OK ||
+            name_members(f, group) != WNDL_OK)
             return WNDL_NOMEM;
         *row = group->data;
         add_saved(&f->found->view.saved, row->saved);
@@ -351,7 +385,11 @@ static bool add_pair(struct finder *f, const struct wndl_mvp_pair *pair)
         row = wndl_vec_push(twins);
         if (row == NULL)
             return false;
-        *row = (struct wndl_mvp_twins){group->data.text, child->data.text, "",
+        const char *name =
+            wndl_mvp_types_member(f->types, &group->type, pair->offset, 1);
+        if (name == NULL)
+            return false;
+        *row = (struct wndl_mvp_twins){group->data.text, child->data.text, name,
             pair->offset, size_of(&group->data), size_of(&child->data), 0, 0};
     }
     row->blocks += pair->blocks;
@@ -398,10 +436,14 @@ static void count_loads(const struct finder *f)
 }
 
 enum wndl_status wndl_mvp_data_find(struct wndl_mvp_found *found,
-    const struct wndl_mvp *mvp, const struct wndl_vm_places *places,
+    const struct wndl_mvp_data_of *of, struct wndl_mvp_types *types,
     struct wndl_callgraph *g)
 {
-    struct finder f = {.found = found, .mvp = mvp, .places = places, .g = g};
+    struct finder f = {.found = found,
+        .mvp = of->mvp,
+        .places = of->places,
+        .g = g,
+        .types = types};
     if (!find_lines(&f) || !sort_all(&f))
         return WNDL_NOMEM;
     enum wndl_status status = find_data(&f);

@@ -95,6 +95,21 @@ static int compare_rows(const void *a, const void *b)
     return order != 0 ? order : compare_numbers(y->index, x->index);
 }
 
+static enum wndl_status find_data(struct wndl_mvp_graph *graph,
+    const struct wndl_mvp_data_of *of,
+    const struct wndl_symbol_sources *sources)
+{
+    struct wndl_callgraph *g = graph->graph;
+    struct wndl_mvp_types types;
+    if (!wndl_mvp_types_init(&types, &g->arena, sources, &of->mvp->code))
+        return WNDL_NOMEM;
+    types.given = graph->given;
+    types.given_count = graph->given_count;
+    enum wndl_status status = wndl_mvp_data_find(&graph->found, of, &types, g);
+    wndl_mvp_types_close(&types);
+    return status;
+}
+
 enum wndl_status wndl_mvp_graph(struct wndl_mvp_graph *graph,
     const struct wndl_mvp *mvp, const struct wndl_symbol_sources *sources)
 {
@@ -111,6 +126,7 @@ enum wndl_status wndl_mvp_graph(struct wndl_mvp_graph *graph,
         qsort(graph->rows.data, graph->rows.len, graph->rows.element,
             compare_rows);
     if (status == WNDL_OK)
-        status = wndl_mvp_data_find(&graph->found, mvp, &places, g);
+        status =
+            find_data(graph, &(struct wndl_mvp_data_of){mvp, &places}, sources);
     return status;
 }

@@ -9,10 +9,12 @@
 
 /* A profile with its places; all lives as long as `graph`. */
 struct wndl_mvp_graph {
-    struct wndl_callgraph *graph;  /* empty at first */
-    struct wndl_vec rows;          /* as in struct wndl_mvp_view */
-    struct wndl_mvp_totals totals; /* 0 at first */
-    struct wndl_mvp_found found;   /* empty at first */
+    struct wndl_callgraph *graph;      /* empty at first */
+    struct wndl_vec rows;              /* as in struct wndl_mvp_view */
+    struct wndl_mvp_totals totals;     /* 0 at first */
+    struct wndl_mvp_found found;       /* empty at first */
+    struct wndl_mvp_given_type *given; /* types of blocks; may be NULL */
+    size_t given_count;
 };
 
 /*

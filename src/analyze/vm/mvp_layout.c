@@ -367,7 +367,7 @@ static enum wndl_status find_gaps(
             at++;
         if (how != (READ | WRITTEN))
             gaps[data->gap_count++] = (struct wndl_mvp_gap){
-                start, at, (how & READ) == 0, (how & WRITTEN) == 0};
+                start, at, (how & READ) == 0, (how & WRITTEN) == 0, ""};
     }
     data->gaps = gaps;
     return WNDL_OK;

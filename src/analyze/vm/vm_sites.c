@@ -48,22 +48,23 @@ static bool is_allocator(const struct wndl_callgraph *g, uint32_t place)
                (struct wndl_bytes){(const uint8_t *)text, strlen(text)});
 }
 
-uint32_t wndl_vm_site_place(const struct wndl_vm_places *places,
+struct wndl_vm_site_at wndl_vm_site_place(const struct wndl_vm_places *places,
     const struct wndl_callgraph *g, struct wndl_vm_stack_ips stack, uint32_t up)
 {
-    uint32_t place = 0;
+    struct wndl_vm_site_at site = {0};
     bool is_found = false;
     for (uint32_t i = 0; i < stack.count; i++) {
         const struct wndl_vm_place *at = wndl_vm_place_at(places, stack.ips[i]);
         for (uint32_t j = at->count; j-- > 0;) {
-            place =
+            site.ip = at->ip;
+            site.place =
                 *(const uint32_t *)wndl_vec_at(&places->places, at->first + j);
-            is_found = is_found || !is_allocator(g, place);
+            is_found = is_found || !is_allocator(g, site.place);
             if (is_found && up-- == 0)
-                return place;
+                return site;
         }
     }
-    return place;
+    return site;
 }
 
 static void add_site(struct wndl_vm_site *to, const struct wndl_vm_row *from)
@@ -119,7 +120,8 @@ enum wndl_status wndl_vm_sites_find(struct wndl_vec *sites,
             continue;
         if (!wndl_vm_site_text(g,
                 wndl_vm_site_place(places, g,
-                    (struct wndl_vm_stack_ips){row->ips, row->ip_count}, 0),
+                    (struct wndl_vm_stack_ips){row->ips, row->ip_count}, 0)
+                    .place,
                 &text) ||
             !add_row(sites, &index, g, text, row))
             return WNDL_NOMEM;

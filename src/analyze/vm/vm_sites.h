@@ -20,9 +20,15 @@ struct wndl_vm_stack_ips {
     uint32_t count;
 };
 
-/* The place of the site of an allocation, or the one `up` frames outside it;
- * the outermost place if there are not so many. */
-uint32_t wndl_vm_site_place(const struct wndl_vm_places *places,
+/* The code of a site, and its place. */
+struct wndl_vm_site_at {
+    uint32_t place;
+    uint64_t ip;
+};
+
+/* The site of an allocation, or the one `up` frames outside it; the outermost
+ * place if there are not so many. */
+struct wndl_vm_site_at wndl_vm_site_place(const struct wndl_vm_places *places,
     const struct wndl_callgraph *g, struct wndl_vm_stack_ips stack,
     uint32_t up);
 

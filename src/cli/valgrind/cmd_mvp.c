@@ -12,6 +12,11 @@ static const struct wndl_option option_table[] = {
         "also find which data is larger than it need be: heap blocks by the "
         "site that allocated them; the program runs on Valgrind's allocator",
         WNDL_OPT_FLAG, offsetof(struct wndl_mvp_options, blocks)},
+    {0, "type", "SITE=TYPE", NULL, NULL, NULL,
+        "with --blocks or --show: name the members of blocks of the struct "
+        "TYPE, allocated by a line with SITE in its text, such as "
+        "tree.c:41=node; may be repeated",
+        WNDL_OPT_LIST, offsetof(struct wndl_mvp_options, types)},
     WNDL_PROFILE_RUN_OPTION_ROWS(struct wndl_mvp_options, shared, "mvp.%p.mvp"),
     WNDL_PROFILE_SHOW_OPTION_ROWS(
         struct wndl_mvp_options, shared, "the costs of lines"),
@@ -24,6 +29,8 @@ static const struct wndl_example examples[] = {
         "see which structs and arrays are larger than they need be"},
     {"windlass mvp --show mvp.4711.mvp -n 100",
         "show more of the results of that run"},
+    {"windlass mvp --show mvp.4711.mvp --type tree.c:41=node",
+        "see the members of struct node in the blocks of that line"},
     {NULL, NULL},
 };
 
@@ -61,6 +68,8 @@ static int run_mvp(const void *options, struct wndl_operands operands)
     if (problem == NULL && o->shared.show == NULL &&
         o->shared.callgrind != NULL)
         problem = "--callgrind needs --show";
+    if (problem == NULL)
+        problem = wndl_mvp_types_problem(o);
     if (problem != NULL) {
         wndl_cli_error("%s; see 'windlass mvp --help'", problem);
         return WNDL_EXIT_USAGE;

@@ -8,8 +8,12 @@
 /* What `windlass mvp` was asked for. */
 struct wndl_mvp_options {
     struct wndl_profile_options shared;
-    bool blocks; /* follow the blocks of the heap */
+    bool blocks;                   /* follow the blocks of the heap */
+    struct wndl_option_list types; /* SITE=TYPE */
 };
+
+/* The problem of the types on the command line, or NULL. */
+const char *wndl_mvp_types_problem(const struct wndl_mvp_options *o);
 
 /*
  * Shows the results in the file `path`: writes the file that the options ask

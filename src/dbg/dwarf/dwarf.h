@@ -44,6 +44,7 @@ struct wndl_dwarf_memory {
 struct wndl_dwarf_sections {
     struct wndl_bytes info, abbrev, line, line_str, str, str_offsets;
     struct wndl_bytes addr, ranges, rnglists, aranges;
+    struct wndl_bytes types;         /* .debug_types of version 4 */
     struct wndl_bytes cu_index;      /* of a package */
     struct wndl_dwarf_memory memory; /* give_up may be NULL */
     bool big_endian;

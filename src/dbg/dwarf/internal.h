@@ -23,6 +23,11 @@
  *              changes.c        where the answers of a range change
  *              dwarf.c          opening, lookup
  *              ahead.c          units read by several threads
+ *   type_die.h type_die.c       DIEs of types, type units
+ *              type_index.c     types by name
+ *   types.h    types.c          types and their members
+ *              type_path.c      names of bytes
+ *              type_scope.c     pointers in scope at an address
  *
  * Conventions: a status other than OK, NOT_FOUND and NOMEM is damage and has
  * its detail in wndl_dwarf.detail. Offsets of DIEs are into .debug_info. "DWARF

@@ -95,6 +95,7 @@ static struct wndl_dw_unit *known_unit(
 /* A unit whose header was read. */
 struct header {
     struct wndl_dw_unit unit;
+    unsigned type; /* enum unit_type */
     bool is_wanted;
     bool failed; /* cut off */
 };
@@ -148,8 +149,32 @@ static enum wndl_status read_header(
         return WNDL_OK;
     unit->encoding.version = (uint8_t)version;
     unsigned type = read_rest(&body, unit);
+    header->type = type;
     header->failed = body.failed;
     header->is_wanted = body.failed || is_wanted(d, type);
+    return WNDL_OK;
+}
+
+enum wndl_status wndl_dw_next_type_unit(struct wndl_dwarf *d,
+    struct wndl_cursor *c, bool in_types, struct wndl_dw_type_header *out)
+{
+    struct header header;
+    const struct wndl_cursor start = *c;
+    enum wndl_status status = read_header(d, c, &header);
+    *out = (struct wndl_dw_type_header){.unit = header.unit};
+    if (status != WNDL_OK || header.failed || header.unit.dies == 0 ||
+        (header.type != UT_TYPE && !in_types))
+        return status;
+    struct wndl_cursor rest = start;
+    wndl_cursor_skip(&rest, header.unit.dies - wndl_cursor_offset(&rest));
+    out->signature = wndl_cursor_u64(&rest);
+    out->type_at = header.unit.offset +
+                   read_offset(&rest, header.unit.encoding.offset_size);
+    out->unit.dies = wndl_cursor_offset(&rest);
+    const uint8_t size = header.unit.encoding.address_size;
+    out->is_type = !rest.failed && (size == 4 || size == 8) &&
+                   out->type_at >= out->unit.dies &&
+                   out->type_at < out->unit.end;
     return WNDL_OK;
 }
 

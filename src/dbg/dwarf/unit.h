@@ -58,6 +58,22 @@ enum wndl_status wndl_dw_check_first(struct wndl_dwarf *d) WNDL_MUST_USE;
 enum wndl_status wndl_dw_unit_starting_at(struct wndl_dwarf *d, uint64_t offset,
     struct wndl_dw_unit **unit) WNDL_MUST_USE;
 
+/* The header of a type unit, of .debug_types or of version 5. */
+struct wndl_dw_type_header {
+    bool is_type; /* else `unit` is another one, or is damaged */
+    struct wndl_dw_unit unit;
+    uint64_t signature;
+    uint64_t type_at; /* the type's DIE, as offset into the section */
+};
+
+/*
+ * Reads the header at `c`, which moves to the next unit; `in_types` says that
+ * it is in .debug_types. Damage when the next unit cannot be found.
+ */
+enum wndl_status wndl_dw_next_type_unit(struct wndl_dwarf *d,
+    struct wndl_cursor *c, bool in_types,
+    struct wndl_dw_type_header *out) WNDL_MUST_USE;
+
 /* Reads the root DIE, once. `die` may be NULL. */
 enum wndl_status wndl_dw_load_root(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, struct wndl_dw_die *die) WNDL_MUST_USE;

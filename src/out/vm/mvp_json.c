@@ -113,6 +113,7 @@ static void put_gap(struct wndl_json *j, const struct wndl_mvp_gap *gap)
     wndl_json_put_number(j, "end", gap->end);
     wndl_json_put_truth(j, "is_unread", gap->is_unread);
     wndl_json_put_truth(j, "is_unwritten", gap->is_unwritten);
+    wndl_json_put_text(j, "name", gap->name);
     wndl_json_put_close(j, '}');
 }
 
@@ -121,6 +122,7 @@ static void put_data(struct wndl_json *j, const struct wndl_mvp_data *data)
     wndl_json_put_open_line(j);
     wndl_json_put_text(j, "allocated_by", data->text);
     wndl_json_put_text(j, "type", data->type);
+    wndl_json_put_truth(j, "type_is_inferred", data->type_is_inferred);
     wndl_json_put_number(j, "blocks", data->blocks);
     wndl_json_put_number(j, "block_bytes", data->bytes);
     wndl_json_put_number(j, "element_bytes", data->size);

@@ -199,10 +199,48 @@ static void add_gap(struct wndl_buf *out, const struct wndl_mvp_gap *gap)
     wndl_buf_printf(out, "  byte%s %" PRIu64, is_one ? "" : "s", gap->start);
     if (!is_one)
         wndl_buf_printf(out, "-%" PRIu64, gap->end - 1);
+    if (gap->name[0] != '\0')
+        wndl_buf_printf(out, " (%s)", gap->name);
     wndl_buf_printf(out, " never %s\n",
         !gap->is_unwritten ? "read"
         : gap->is_unread   ? "read or written"
                            : "written");
+}
+
+static void add_ordered(struct wndl_buf *out,
+    const struct wndl_mvp_field *field, const char *before)
+{
+    wndl_buf_printf(out, "%s%s", before, field->name);
+    if (field->needed < field->size)
+        wndl_buf_printf(
+            out, " (%u byte%s)", field->needed, field->needed == 1 ? "" : "s");
+}
+
+/* The members that are needed, the largest first. */
+static void add_order(struct wndl_buf *out, const struct wndl_mvp_data *data)
+{
+    const char *before = ": ";
+    for (uint32_t size = 8; size > 0; size /= 2)
+        for (uint32_t i = 0; i < data->field_count; i++) {
+            const struct wndl_mvp_field *field = &data->fields[i];
+            if (field->needed != size || field->name[0] == '\0')
+                continue;
+            add_ordered(out, field, before);
+            before = ", ";
+        }
+}
+
+static void add_enough(struct wndl_buf *out, const struct wndl_mvp_data *data)
+{
+    if (data->needed == 1)
+        wndl_buf_text(out, "  1 byte is enough");
+    else
+        wndl_buf_printf(out,
+            "  %" PRIu64 " bytes are enough, the largest fields first",
+            data->needed);
+    if (data->type[0] != '\0')
+        add_order(out, data);
+    wndl_buf_byte(out, '\n');
 }
 
 static void add_data(struct wndl_buf *out, const struct wndl_mvp_data *data)
@@ -213,7 +251,8 @@ static void add_data(struct wndl_buf *out, const struct wndl_mvp_data *data)
     add_number(out, data->bytes);
     wndl_buf_text(out, " bytes  ");
     if (data->type[0] != '\0')
-        wndl_buf_printf(out, "%s, ", data->type);
+        wndl_buf_printf(out, "%s%s, ", data->type,
+            data->type_is_inferred ? " (inferred)" : "");
     add_count(out, data->blocks, "block");
     if (data->size != 0) {
         wndl_buf_text(out, data->is_array ? ", elements of " : " of ");
@@ -225,11 +264,7 @@ static void add_data(struct wndl_buf *out, const struct wndl_mvp_data *data)
     for (uint32_t i = 0; i < data->gap_count; i++)
         add_gap(out, &data->gaps[i]);
     if (data->needed < data->size)
-        wndl_buf_printf(out,
-            data->needed == 1 ? "  1 byte is enough\n"
-                              : "  %" PRIu64
-                                " bytes are enough, the largest fields first\n",
-            data->needed);
+        add_enough(out, data);
 }
 
 static void add_twins(struct wndl_buf *out, const struct wndl_mvp_twins *twins)
@@ -239,9 +274,9 @@ static void add_twins(struct wndl_buf *out, const struct wndl_mvp_twins *twins)
     wndl_buf_text(out, " bytes  ");
     add_count(out, twins->blocks, "pair");
     wndl_buf_printf(out,
-        ": the pointer at offset %" PRIu64 "%s%s of %" PRIu64
+        ": the pointer %s%sat offset %" PRIu64 " of %" PRIu64
         " bytes allocated by %s leads to %" PRIu64 " bytes allocated by %s\n",
-        twins->offset, twins->name[0] == '\0' ? "" : ", ", twins->name,
+        twins->name, twins->name[0] == '\0' ? "" : " ", twins->offset,
         twins->size, twins->text, twins->child_size, twins->child);
 }
 

@@ -64,6 +64,7 @@ static const struct wanted whole_file[] = {
     WANTED(".debug_ranges", ranges),
     WANTED(".debug_rnglists", rnglists),
     WANTED(".debug_aranges", aranges),
+    WANTED(".debug_types", types),
     {NULL, 0},
 };
 

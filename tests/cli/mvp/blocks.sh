@@ -32,18 +32,18 @@ gcc -gdwarf-4 -O1 -I"$include" -o lists lists.c
 said '^Loads in blocks of the heap: [0-9.]+ %$' out
 said '^  in no block, in libc\.so\.6: [0-9.]+ %$' out
 sed -n '/1,000 blocks of 40 bytes/,/enough/p' out |
-    sed 's/(.*lists\.c/(lists.c/
-        s/\(offset [02]4*, 8 bytes: \)[0-9]*/\1N/' >found
+    sed 's/(\/[^ ]*lists\.c/(lists.c/
+        s/\(offset [02]4*, 8 bytes, [a-z]*: \)[0-9]*/\1N/' >found
 line=$(grep -n 'malloc(sizeof \*n)' lists.c | cut -d: -f1)
 cat >wanted <<END
-saves 16,000 of 40,000 bytes  1,000 blocks of 40 bytes  allocated by main (lists.c:$line)
-  offset 0, 8 bytes: N of 64 bits constant; a pointer
-  offset 8, 8 bytes: 63 of 64 bits constant; 2 values: 1, 5
-  offset 16, 4 bytes: 22 of 32 bits constant; uint16_t would do
-  offset 24, 8 bytes: N of 64 bits constant; a pointer
-  offset 32, 8 bytes: 63 of 64 bits constant; equals offset 8
-  bytes 20-23 never read or written
-  24 bytes are enough, the largest fields first
+saves 16,000 of 40,000 bytes  struct node (inferred), 1,000 blocks of 40 bytes  allocated by main (lists.c:$line)
+  offset 0, 8 bytes, next: N of 64 bits constant; a pointer
+  offset 8, 8 bytes, kind: 63 of 64 bits constant; 2 values: 1, 5
+  offset 16, 4 bytes, value: 22 of 32 bits constant; uint16_t would do
+  offset 24, 8 bytes, name: N of 64 bits constant; a pointer
+  offset 32, 8 bytes, copy: 63 of 64 bits constant; equals offset 8
+  bytes 20-23 (unused) never read or written
+  24 bytes are enough, the largest fields first: next, name, value (2 bytes), kind (1 byte)
 END
 diff wanted found >diff || fail "a list is shown otherwise" diff out
 # Where one of three equal fields departs, the other two are still equal.
@@ -59,10 +59,73 @@ offset 24: uint16_t would do
 offset 32: equals offset 24
 END
 diff wanted found >diff || fail "three equal fields are shown otherwise" diff out
-said '^saves 16,000 bytes  1,000 pairs: the pointer at offset 24.* of 40 bytes allocated by main .* leads to 24 bytes allocated by main' out
+said '^saves 16,000 bytes  1,000 pairs: the pointer name at offset 24 of 40 bytes allocated by main .* leads to 24 bytes allocated by main' out
 said 'blocks?, elements of 16 bytes  allocated by main' out
 said '^  offset 4, 2 bytes.*: 16 of 16 bits constant; always 3$' out
-said '^saves 2,300 of 2,400 bytes  100 blocks of 24 bytes  allocated by pool_take' out
+said '^saves 2,300 of 2,400 bytes  struct item \(inferred\), 100 blocks of 24 bytes  allocated by pool_take' out
+
+# Types: given, by the variable of a line, of a new, of an inlined call; none
+# where two structs are as large.
+cat >types.cc <<'END'
+#include <stdlib.h>
+struct pair { int *first; short second, third; char tail[4]; };
+struct twin { long a, b; };
+struct Node { Node *next; struct { char kind; int many[3]; } in; double d; };
+struct Tree { Node *root; };
+struct piece { long id; char unused[56]; };
+template <class T> static void use(T *p) { *(volatile long *)p = 1; (void)*(volatile long *)p; }
+static void *volatile kept;
+static inline __attribute__((always_inline)) Node *inlined(void)
+{
+    Node *fresh = (Node *)malloc(sizeof(Node));
+    return fresh;
+}
+__attribute__((noinline)) void plain(pair *other)
+{
+    void *p = malloc(16); /* given */
+    use(kept = p);
+}
+__attribute__((noinline)) void either(pair *x, twin *y) { use(kept = malloc(16)); }
+__attribute__((noinline)) void by_line(pair *x)
+{
+    twin *y = (twin *)malloc(16); /* line */
+    use(kept = y);
+}
+__attribute__((noinline)) void member(Tree *t) { t->root = new Node(); use(t->root); }
+__attribute__((noinline)) void within(twin *a) { use(kept = inlined()); }
+__attribute__((noinline)) void many(void) { piece *p = new piece[10]; use(kept = p + 3); }
+int main(void)
+{
+    Tree t;
+    for (int i = 0; i < 3; i++) {
+        plain(NULL); either(NULL, NULL); by_line(NULL); member(&t); within(NULL);
+    }
+    many();
+    return 0;
+}
+END
+g++ -w -gdwarf-4 -O1 -o types types.cc
+line=$(grep -n 'given' types.cc | cut -d: -f1)
+"$windlass" mvp --blocks -q -o types.mvp -- ./types
+"$windlass" mvp --show types.mvp >out
+said 'struct pair \(inferred\), 3 blocks of 16 bytes  allocated by plain' out
+said ' bytes  3 blocks of 16 bytes  allocated by either' out
+said 'struct twin \(inferred\), 3 blocks of 16 bytes  allocated by by_line' out
+said 'struct Node \(inferred\), 3 blocks of 32 bytes  allocated by member' out
+said 'struct Node \(inferred\), 3 blocks of 32 bytes  allocated by (within|inlined)' out
+"$windlass" mvp --show types.mvp --type "types.cc:$line=struct twin" \
+    --type many=piece --type either=Node --type nowhere=pair \
+    --type member=gone >out 2>err
+said 'struct twin, 3 blocks of 16 bytes  allocated by plain' out
+said '^  offset 0, 8 bytes, a: ' out
+said '^  bytes 8-15 \(b\) never read or written' out
+said 'struct piece, 1 block, elements of 64 bytes  allocated by many' out
+said 'either=Node is not used: the type is larger than the blocks' err
+said 'nowhere=pair is not used: no line that allocates has that text' err
+said 'member=gone is not used: debug information has no such type' err
+status=0
+"$windlass" mvp --show types.mvp --type pair >out 2>err || status=$?
+[ $status -eq 2 ] || fail "a type without a site has status $status" err
 
 # A static program's malloc is not replaced; a child counts for itself, and a
 # program that is killed leaves what was counted.
