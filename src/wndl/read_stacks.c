@@ -55,7 +55,8 @@ static enum wndl_status read_node(struct wndl_reader *r, struct wndl_cursor *c,
     struct wndl_fields_node node = wndl_get_node(c);
     uint64_t image = node.image;
     *address += (uint64_t)node.address;
-    if (c->failed || node.parent == 0 || node.parent > number)
+    if (c->failed || node.parent == 0 || node.parent > number ||
+        (image == 0 && tree->process == WNDL_NO_INDEX))
         return WNDL_MALFORMED;
     uint32_t parent = wndl_reader_known(nodes, number - node.parent);
     struct wndl_frame_key key = {
@@ -79,17 +80,14 @@ static enum wndl_status read_node(struct wndl_reader *r, struct wndl_cursor *c,
     return WNDL_OK;
 }
 
-static enum wndl_status read_nodes(
-    struct wndl_reader *r, struct wndl_cursor *c, const struct wndl_vec *trees)
+static enum wndl_status read_list(struct wndl_reader *r, struct wndl_cursor *c,
+    const struct tree *to, uint64_t first)
 {
-    struct wndl_fields_stak stak = wndl_get_stak(c);
-    uint32_t process = wndl_reader_known(&r->processes, stak.process);
+    const struct tree tree = *to;
     uint64_t count = wndl_get_list(c, WNDL_LEAST_NODE);
-    if (c->failed || process == WNDL_NO_INDEX ||
-        stak.first >= WNDL_NO_INDEX - count)
+    if (c->failed || first >= WNDL_NO_INDEX - count)
         return WNDL_MALFORMED;
-    struct tree tree = {wndl_vec_at(trees, process), process};
-    enum wndl_status status = wndl_reader_skip(r, tree.nodes, stak.first);
+    enum wndl_status status = wndl_reader_skip(r, tree.nodes, first);
     uint64_t address = 0;
     size_t start = tree.nodes->len;
     for (uint64_t i = 0; i < count && status == WNDL_OK; i++) {
@@ -103,6 +101,29 @@ static enum wndl_status read_nodes(
     return status;
 }
 
+static enum wndl_status read_nodes(
+    struct wndl_reader *r, struct wndl_cursor *c, const struct wndl_vec *trees)
+{
+    const struct wndl_fields_stak stak = wndl_get_stak(c);
+    const uint32_t process = wndl_reader_known(&r->processes, stak.process);
+    if (c->failed || process == WNDL_NO_INDEX)
+        return WNDL_MALFORMED;
+    const struct tree tree = {wndl_vec_at(trees, process), process};
+    return read_list(r, c, &tree, stak.first);
+}
+
+/* One tree for all processes: the process of the chunk means nothing. */
+enum wndl_status wndl_read_kstk(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    const struct wndl_fields_stak stak = wndl_get_stak(c);
+    const struct tree tree = {&r->kernel_nodes, WNDL_NO_INDEX};
+    if (r->kernel_nodes.len == 0 && wndl_vec_push(&r->kernel_nodes) == NULL)
+        return WNDL_NOMEM; /* the root, which is node 0 of the profile */
+    if (c->failed)
+        return WNDL_MALFORMED;
+    return read_list(r, c, &tree, stak.first);
+}
+
 enum wndl_status wndl_read_stak(struct wndl_reader *r, struct wndl_cursor *c)
 {
     return read_nodes(r, c, &r->nodes);
@@ -113,6 +134,15 @@ enum wndl_status wndl_read_ostk(struct wndl_reader *r, struct wndl_cursor *c)
     return read_nodes(r, c, &r->outside);
 }
 
+static bool note_in_kernel(struct wndl_reader *r)
+{
+    uint32_t *number = wndl_vec_push(&r->in_kernel);
+    if (number == NULL)
+        return false;
+    *number = wndl_reader_narrow(r->p->samples.len);
+    return true;
+}
+
 /* Reads a sample to the end of p->samples, unless its stack was lost. */
 static enum wndl_status read_sample(struct wndl_reader *r,
     struct wndl_cursor *c, const struct wndl_vec *nodes,
@@ -121,6 +151,9 @@ static enum wndl_status read_sample(struct wndl_reader *r,
     struct wndl_fields_sample fields = wndl_get_sample(c);
     sample->cpu = wndl_reader_narrow(fields.cpu);
     sample->node = wndl_reader_known(nodes, fields.node);
+    const bool in_kernel = (fields.end & WNDL_SAMPLE_IN_KERNEL) != 0;
+    if (in_kernel)
+        fields.end -= WNDL_SAMPLE_IN_KERNEL;
     sample->end = wndl_reader_walk_end(fields.end) & 15;
     if (c->failed ||
         __builtin_add_overflow(sample->time, fields.time, &sample->time))
@@ -129,6 +162,8 @@ static enum wndl_status read_sample(struct wndl_reader *r,
         ++*lost;
         return WNDL_OK;
     }
+    if (in_kernel && !note_in_kernel(r))
+        return WNDL_NOMEM;
     struct wndl_sample *slot = wndl_vec_push(&r->p->samples);
     if (slot == NULL)
         return WNDL_NOMEM;
@@ -150,13 +185,14 @@ enum wndl_status wndl_read_samp(struct wndl_reader *r, struct wndl_cursor *c)
     sample.thread = thread & ((1u << 28) - 1);
     const struct wndl_thread *of = wndl_vec_at(&p->threads, thread);
     const struct wndl_vec *nodes = wndl_vec_at(&r->nodes, of->process);
-    size_t kept = p->samples.len;
+    const size_t kept = p->samples.len, in_kernel = r->in_kernel.len;
     uint64_t lost = 0;
     enum wndl_status status = WNDL_OK;
     for (uint64_t i = 0; i < count && status == WNDL_OK; i++)
         status = read_sample(r, c, nodes, &sample, &lost);
     if (status != WNDL_OK) {
         p->samples.len = kept;
+        r->in_kernel.len = in_kernel;
         lost = count;
     }
     p->lost[WNDL_LOST_DAMAGED] += lost;

@@ -3,6 +3,7 @@
 
 #include "collect/loop/attachment.h"
 #include "collect/loop/control.h"
+#include "collect/loop/kernel_stacks.h"
 #include "collect/loop/output.h"
 #include "collect/loop/settings.h"
 #include "collect/loop/signals.h"
@@ -33,6 +34,7 @@ struct wndl_collector {
     struct wndl_signals signals;
     struct wndl_controller controller;
     struct wndl_attachment attachment; /* of processes that ran already */
+    struct wndl_kernel_stacks kernel;
     uint64_t cpu_before; /* ns, of this process's children before the command */
     uint64_t drain;      /* when to drain next */
     uint64_t duration;   /* ns, of the recording */
@@ -92,6 +94,7 @@ static void connect_parts(struct wndl_collector *c)
     c->attachment.run = &c->run;
     c->attachment.processes = &c->processes;
     c->processes.attachment = &c->attachment;
+    c->processes.kernel = &c->kernel;
 }
 
 /* ---- starting */
@@ -177,6 +180,7 @@ static void open_recording(struct wndl_collector *c)
             (c->attachment.is_open &&
                 !c->attachment.attach.targets.event.leaves_out_kernel),
         .by_ticks = r->engine.engine == WNDL_ENGINE_PERF,
+        .kernel_stacks = c->kernel.is_open,
         .max_frames = r->max_frames,
         .offcpu_interval = r->offcpu_interval,
         .command = r->command,
@@ -227,8 +231,10 @@ static enum wndl_status let_go(
  */
 static enum wndl_status attach(struct wndl_collector *c, struct wndl_error *err)
 {
-    if (c->run.request.pid_count == 0)
+    if (c->run.request.pid_count == 0) {
+        wndl_kernel_stacks_open(&c->kernel, &c->run);
         return WNDL_OK;
+    }
     raise_limit(RLIMIT_NOFILE);
     const enum wndl_status status = wndl_attachment_open(&c->attachment, err);
     if (status != WNDL_OK && has_command(&c->run.request))
@@ -540,10 +546,13 @@ static void await_child(const int ends[2])
 static pid_t fork_successor(struct wndl_collector *c)
 {
     int ends[2];
-    const bool waits = c->attachment.is_open && pipe2(ends, O_CLOEXEC) == 0;
+    const bool waits = (c->attachment.is_open || c->kernel.is_open) &&
+                       pipe2(ends, O_CLOEXEC) == 0;
     const pid_t pid = fork();
     if (pid == 0)
         wndl_attachment_take_over(&c->attachment);
+    if (pid == 0)
+        wndl_kernel_stacks_take_over(&c->kernel);
     if (waits && pid == 0) {
         close(ends[0]);
         close(ends[1]);
@@ -598,6 +607,7 @@ enum wndl_status wndl_collector_finish(
     wndl_attachment_take(c->processes.attachment, true);
     wndl_processes_end_all(&c->processes);
     wndl_lost_finish(&c->run.lost);
+    wndl_kernel_stacks_finish(&c->kernel);
     wndl_attachment_close(&c->attachment);
     wndl_unrecorded_end(&c->unrecorded);
     const struct wndl_recording_done done = {
@@ -680,6 +690,7 @@ void wndl_collector_free(struct wndl_collector *c)
     else
         wndl_session_close(&c->run.session);
     wndl_attachment_close(&c->attachment);
+    wndl_kernel_stacks_close(&c->kernel);
     wndl_recording_free(&c->run.recording);
     wndl_offcpu_shared_free(c->processes.offcpu);
     wndl_lost_shared_free(&c->run.lost);
