@@ -11,7 +11,6 @@
 #include "os/clock.h"
 #include "wndl/write_heap.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -508,30 +507,6 @@ int wndl_collector_wait(struct wndl_collector *c)
     return status_of(c, 128);
 }
 
-/* Closes the caller's descriptors. Ours are all close-on-exec. */
-static void close_callers_descriptors(void)
-{
-    DIR *all = opendir("/proc/self/fd");
-    if (all == NULL)
-        return;
-    for (const struct dirent *e; (e = readdir(all)) != NULL;) {
-        int fd = atoi(e->d_name);
-        int flags = fcntl(fd, F_GETFD);
-        if (fd > STDERR_FILENO && flags >= 0 && (flags & FD_CLOEXEC) == 0)
-            close(fd);
-    }
-    closedir(all);
-}
-
-static void leave_caller(void)
-{
-    (void)setsid();
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
-        (void)dup2(null, fd);
-    close_callers_descriptors();
-}
-
 /* Waits until the child has closed its end. */
 static void await_child(const int ends[2])
 {
@@ -575,7 +550,7 @@ pid_t wndl_collector_detach(struct wndl_collector *c)
         c->left_after = true;
     if (pid != 0)
         return pid;
-    leave_caller();
+    wndl_spawn_leave_caller();
     wndl_signals_take_over(&c->signals);
     return pid;
 }
