@@ -19,6 +19,7 @@ bool wndl_profile_init(struct wndl_profile *p, struct wndl_mem *mem)
     wndl_vec_init(&p->unrecorded_processes, &p->arena,
         sizeof(struct wndl_unrecorded_process));
     wndl_vec_init(&p->pauses, &p->arena, sizeof(struct wndl_pause));
+    wndl_vec_init(&p->kernel_names, &p->arena, sizeof(struct wndl_kernel_name));
     wndl_vec_init(&p->heaps, &p->arena, sizeof(struct wndl_process_heap));
     wndl_vec_init(&p->libraries, &p->arena, sizeof(struct wndl_tag_library));
     wndl_vec_init(&p->tag_names, &p->arena, sizeof(struct wndl_bytes));

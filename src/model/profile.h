@@ -112,6 +112,13 @@ struct wndl_unrecorded_process {
     struct wndl_bytes command; /* NUL-separated arguments */
 };
 
+/* The name of the function at an address of the kernel's image. */
+struct wndl_kernel_name {
+    uint64_t address; /* rva of a byte that ran */
+    uint32_t image;
+    struct wndl_bytes name;
+};
+
 /* Sampling was paused in [start, end). */
 struct wndl_pause {
     uint64_t start, end;
@@ -179,9 +186,10 @@ struct wndl_profile {
     struct wndl_vec sizes;     /* struct wndl_size, in file order */
     struct wndl_vec unrecorded_processes; /* struct wndl_unrecorded_process */
     struct wndl_vec pauses;               /* struct wndl_pause */
-    struct wndl_vec heaps;     /* struct wndl_process_heap of model/heap.h */
-    struct wndl_vec libraries; /* struct wndl_tag_library */
-    struct wndl_vec tag_names; /* struct wndl_bytes: analyze/heap/tags.h */
+    struct wndl_vec kernel_names; /* struct wndl_kernel_name, by address */
+    struct wndl_vec heaps;        /* struct wndl_process_heap of model/heap.h */
+    struct wndl_vec libraries;    /* struct wndl_tag_library */
+    struct wndl_vec tag_names;    /* struct wndl_bytes: analyze/heap/tags.h */
     struct wndl_map frame_index, node_index;
     uint64_t wanted_snapshot; /* of each heap; default WNDL_LAST_SNAPSHOT */
     bool wants_lived; /* of the last one: what lived at earlier ones, too */
@@ -192,7 +200,8 @@ struct wndl_profile {
     uint32_t max_frames; /* deeper stacks were cut; 0: not known */
     uint32_t engine;     /* enum wndl_sampler, or an unknown one */
     bool kernel_sampled;
-    bool by_ticks; /* the kernel by the clock's ticks, beside the engine */
+    bool by_ticks;      /* the kernel by the clock's ticks, beside the engine */
+    bool kernel_stacks; /* what it did there was sampled, too */
     struct wndl_bytes recorder_version, host, cwd;
     struct wndl_vec arguments; /* struct wndl_bytes */
     uint32_t owner;            /* user id of the recording's file */

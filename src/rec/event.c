@@ -30,19 +30,21 @@ static uint8_t *put_text(uint8_t *to, struct wndl_bytes text)
     return to + size;
 }
 
-enum { HAS_COPY = 0x40 };
+enum { HAS_COPY = 0x40, IN_KERNEL = 0x80 };
 
 static uint8_t first_byte(const struct wndl_event *event)
 {
     const bool is_mark = event->kind == WNDL_EVENT_MARK;
-    const bool has_copy = event->kind == WNDL_EVENT_SAMPLE && event->copy != 0;
+    const bool is_sample = event->kind == WNDL_EVENT_SAMPLE;
     return (uint8_t)(event->kind | (is_mark ? event->mark : event->end) << 3 |
-                     (has_copy ? HAS_COPY : 0));
+                     (is_sample && event->copy != 0 ? HAS_COPY : 0) |
+                     (is_sample && event->in_kernel ? IN_KERNEL : 0));
 }
 
 /*
  * The first byte has the kind and, above three bits, the kind of a mark or the
- * end of a sample: three bits, and one that says whether there is a copy.
+ * end of a sample: three bits, one that says whether there is a copy, and one
+ * for time in the kernel.
  */
 size_t wndl_event_put(
     uint8_t to[WNDL_EVENT_MAX], const struct wndl_event *event)
@@ -119,6 +121,7 @@ bool wndl_event_get(struct wndl_cursor *c, struct wndl_event *event)
         event->cpu = wndl_cursor_uleb(c);
         event->node = get_u32(c);
         event->end = first >> 3 & 7;
+        event->in_kernel = (first & IN_KERNEL) != 0;
         event->copy = (first & HAS_COPY) == 0 ? 0 : get_u32(c);
         break;
     case WNDL_EVENT_THREAD:

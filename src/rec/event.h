@@ -34,13 +34,14 @@ enum {
 
 struct wndl_event {
     enum wndl_event_kind kind;
-    uint8_t end;   /* SAMPLE: enum wndl_walk_end */
-    uint8_t mark;  /* MARK: enum wndl_mark_kind */
-    uint32_t node; /* SAMPLE: leaf of the stack tree, 0 for no stack */
-    uint32_t copy; /* SAMPLE: number of the stack's copy + 1; 0: none */
-    uint32_t tid;  /* THREAD */
-    uint64_t time; /* SAMPLE: ns since last SAMPLE or THREAD; else absolute */
-    uint64_t cpu;  /* SAMPLE: thread CPU ns of the sample; END: the rest */
+    uint8_t end;    /* SAMPLE: enum wndl_walk_end */
+    bool in_kernel; /* SAMPLE: its time was spent in the kernel */
+    uint8_t mark;   /* MARK: enum wndl_mark_kind */
+    uint32_t node;  /* SAMPLE: leaf of the stack tree, 0 for no stack */
+    uint32_t copy;  /* SAMPLE: number of the stack's copy + 1; 0: none */
+    uint32_t tid;   /* THREAD */
+    uint64_t time;  /* SAMPLE: ns since last SAMPLE or THREAD; else absolute */
+    uint64_t cpu;   /* SAMPLE: thread CPU ns of the sample; END: the rest */
     uint64_t duration;              /* MARK: ns, from `time` on */
     char name[WNDL_EVENT_NAME_MAX]; /* NAME: NUL-terminated */
     struct wndl_bytes text; /* MARK: at most WNDL_EVENT_TEXT_MAX, borrowed */

@@ -48,6 +48,7 @@ enum {
     WNDL_META_KERNEL_SAMPLED = 1,
     WNDL_META_BY_TICKS = 2,
     WNDL_META_BLOCKED = 4,
+    WNDL_META_KERNEL_STACKS = 8,
 };
 
 /* ---- processes and threads */
@@ -141,7 +142,7 @@ enum {
     F(uleb, end)                                                               \
     F(uleb, bias)
 
-/* STAK and OSTK: a list of nodes follows. */
+/* STAK, OSTK and KSTK: a list of nodes follows. */
 #define WNDL_FIELDS_STAK(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, first)
@@ -163,6 +164,20 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     F(uleb, cpu)                                                               \
     F(uleb, node)                                                              \
     F(uleb, end)
+/* A flag of the end of a sample: its time was spent in the kernel. */
+enum { WNDL_SAMPLE_IN_KERNEL = 64 };
+
+/* A list of samples of the kernel follows. */
+#define WNDL_FIELDS_KSMP(F) F(uleb, time)
+#define WNDL_FIELDS_KERNEL(F)                                                  \
+    F(uleb, time)                                                              \
+    F(uleb, tid)                                                               \
+    F(uleb, node)
+/* A list of names follows. */
+#define WNDL_FIELDS_KSYM(F) F(uleb, image)
+#define WNDL_FIELDS_KERNEL_NAME(F)                                             \
+    F(uleb, gap)                                                               \
+    F(str, name)
 #define WNDL_FIELDS_SPAN(F)                                                    \
     F(uleb, gap)                                                               \
     F(uleb, duration)                                                          \
@@ -340,6 +355,10 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     R(node, NODE)                                                              \
     R(samp, SAMP)                                                              \
     R(sample, SAMPLE)                                                          \
+    R(ksmp, KSMP)                                                              \
+    R(kernel, KERNEL)                                                          \
+    R(ksym, KSYM)                                                              \
+    R(kernel_name, KERNEL_NAME)                                                \
     R(span, SPAN)                                                              \
     R(size, SIZE)                                                              \
     R(resident, RESIDENT)                                                      \

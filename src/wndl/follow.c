@@ -75,6 +75,8 @@ static enum wndl_status read_whole(struct wndl_follower *f, size_t *used)
     }
     f->reader.p->chunks_damaged += chunks.cut ? 0 : chunks.damaged;
     *used = chunks.cut ? *used : bytes.size;
+    /* Only the end of a file joins these. */
+    f->reader.kernel_samples.len = f->reader.in_kernel.len = 0;
     return WNDL_OK;
 }
 

@@ -48,6 +48,9 @@ enum wndl_status wndl_reader_chunk(
         {WNDL_CHUNK_HREP, wndl_read_hrep},
         {WNDL_CHUNK_HFAL, wndl_read_hfal},
         {WNDL_CHUNK_HMEM, wndl_read_hmem},
+        {WNDL_CHUNK_KSTK, wndl_read_kstk},
+        {WNDL_CHUNK_KSMP, wndl_read_ksmp},
+        {WNDL_CHUNK_KSYM, wndl_read_ksym},
     };
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
         if (readers[i].type != chunk->type)
@@ -153,6 +156,8 @@ static enum wndl_status read_chunks(struct wndl_reader *r,
     }
     note_damage(r->p, chunks->damaged, chunks->damaged_at);
     r->p->cut = chunks->cut;
+    if (!wndl_reader_join_kernel(r))
+        return WNDL_NOMEM;
     wndl_reader_conclude_heaps(r);
     conclude(r);
     return WNDL_OK;
@@ -168,6 +173,10 @@ bool wndl_reader_init(struct wndl_reader *r, struct wndl_profile *p)
     wndl_vec_init(&r->image_of_id, &r->scratch, sizeof(uint32_t));
     wndl_vec_init(&r->nodes, &r->scratch, sizeof(struct wndl_vec));
     wndl_vec_init(&r->outside, &r->scratch, sizeof(struct wndl_vec));
+    wndl_vec_init(&r->kernel_nodes, &r->scratch, sizeof(uint32_t));
+    wndl_vec_init(
+        &r->kernel_samples, &r->scratch, sizeof(struct wndl_kernel_sample));
+    wndl_vec_init(&r->in_kernel, &r->scratch, sizeof(uint32_t));
     wndl_vec_init(&r->heaps, &r->scratch, sizeof(struct wndl_heap_reader));
     return wndl_intern_init(&r->image_ids, &r->scratch);
 }

@@ -29,6 +29,7 @@ enum wndl_status wndl_read_meta(struct wndl_reader *r, struct wndl_cursor *c)
     p->interval = meta.interval;
     p->engine = wndl_reader_narrow(meta.engine);
     p->kernel_sampled = (meta.flags & WNDL_META_KERNEL_SAMPLED) != 0;
+    p->kernel_stacks = (meta.flags & WNDL_META_KERNEL_STACKS) != 0;
     p->by_ticks = (meta.flags & WNDL_META_BY_TICKS) != 0;
     if (!wndl_profile_text(p, meta.version, &p->recorder_version) ||
         !wndl_profile_text(p, meta.host, &p->host) ||

@@ -55,7 +55,8 @@ static enum wndl_status read_node(struct wndl_reader *r, struct wndl_cursor *c,
     struct wndl_fields_node node = wndl_get_node(c);
     uint64_t image = node.image;
     *address += (uint64_t)node.address;
-    if (c->failed || node.parent == 0 || node.parent > number)
+    if (c->failed || node.parent == 0 || node.parent > number ||
+        (image == 0 && tree->process == WNDL_NO_INDEX))
         return WNDL_MALFORMED;
     uint32_t parent = wndl_reader_known(nodes, number - node.parent);
     struct wndl_frame_key key = {
@@ -79,17 +80,14 @@ static enum wndl_status read_node(struct wndl_reader *r, struct wndl_cursor *c,
     return WNDL_OK;
 }
 
-static enum wndl_status read_nodes(
-    struct wndl_reader *r, struct wndl_cursor *c, const struct wndl_vec *trees)
+static enum wndl_status read_list(struct wndl_reader *r, struct wndl_cursor *c,
+    const struct tree *to, uint64_t first)
 {
-    struct wndl_fields_stak stak = wndl_get_stak(c);
-    uint32_t process = wndl_reader_known(&r->processes, stak.process);
+    const struct tree tree = *to;
     uint64_t count = wndl_get_list(c, WNDL_LEAST_NODE);
-    if (c->failed || process == WNDL_NO_INDEX ||
-        stak.first >= WNDL_NO_INDEX - count)
+    if (c->failed || first >= WNDL_NO_INDEX - count)
         return WNDL_MALFORMED;
-    struct tree tree = {wndl_vec_at(trees, process), process};
-    enum wndl_status status = wndl_reader_skip(r, tree.nodes, stak.first);
+    enum wndl_status status = wndl_reader_skip(r, tree.nodes, first);
     uint64_t address = 0;
     size_t start = tree.nodes->len;
     for (uint64_t i = 0; i < count && status == WNDL_OK; i++) {
@@ -103,6 +101,29 @@ static enum wndl_status read_nodes(
     return status;
 }
 
+static enum wndl_status read_nodes(
+    struct wndl_reader *r, struct wndl_cursor *c, const struct wndl_vec *trees)
+{
+    const struct wndl_fields_stak stak = wndl_get_stak(c);
+    const uint32_t process = wndl_reader_known(&r->processes, stak.process);
+    if (c->failed || process == WNDL_NO_INDEX)
+        return WNDL_MALFORMED;
+    const struct tree tree = {wndl_vec_at(trees, process), process};
+    return read_list(r, c, &tree, stak.first);
+}
+
+/* One tree for all processes: the process of the chunk means nothing. */
+enum wndl_status wndl_read_kstk(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    const struct wndl_fields_stak stak = wndl_get_stak(c);
+    const struct tree tree = {&r->kernel_nodes, WNDL_NO_INDEX};
+    if (r->kernel_nodes.len == 0 && wndl_vec_push(&r->kernel_nodes) == NULL)
+        return WNDL_NOMEM; /* the root, which is node 0 of the profile */
+    if (c->failed)
+        return WNDL_MALFORMED;
+    return read_list(r, c, &tree, stak.first);
+}
+
 enum wndl_status wndl_read_stak(struct wndl_reader *r, struct wndl_cursor *c)
 {
     return read_nodes(r, c, &r->nodes);
@@ -113,17 +134,52 @@ enum wndl_status wndl_read_ostk(struct wndl_reader *r, struct wndl_cursor *c)
     return read_nodes(r, c, &r->outside);
 }
 
+/* Sample `number` was taken in the kernel. */
+static bool note_in_kernel(struct wndl_reader *r, size_t number)
+{
+    uint32_t *slot = wndl_vec_push(&r->in_kernel);
+    if (slot == NULL)
+        return false;
+    *slot = wndl_reader_narrow(number);
+    return true;
+}
+
 /* Reads the next sample, whose node is WNDL_NO_INDEX if its stack was lost. */
 static enum wndl_status read_sample(struct wndl_cursor *c,
-    const struct wndl_vec *nodes, struct wndl_sample *sample)
+    const struct wndl_vec *nodes, struct wndl_sample *sample, bool *in_kernel)
 {
     struct wndl_fields_sample fields = wndl_get_sample(c);
     sample->cpu = wndl_reader_narrow(fields.cpu);
     sample->node = wndl_reader_known(nodes, fields.node);
+    *in_kernel = (fields.end & WNDL_SAMPLE_IN_KERNEL) != 0;
+    if (*in_kernel)
+        fields.end -= WNDL_SAMPLE_IN_KERNEL;
     sample->end = wndl_reader_walk_end(fields.end) & 15;
     if (c->failed ||
         __builtin_add_overflow(sample->time, fields.time, &sample->time))
         return WNDL_MALFORMED;
+    return WNDL_OK;
+}
+
+/* Reads samples to `to`, but for those whose stack was lost. */
+static enum wndl_status read_samples_to(struct wndl_reader *r,
+    struct wndl_cursor *c, struct wndl_sample sample, uint64_t count,
+    size_t *kept)
+{
+    const struct wndl_profile *p = r->p;
+    const struct wndl_thread *of = wndl_vec_at(&p->threads, sample.thread);
+    const struct wndl_vec *nodes = wndl_vec_at(&r->nodes, of->process);
+    struct wndl_sample *to = wndl_vec_at(&p->samples, p->samples.len);
+    bool in_kernel;
+    for (uint64_t i = 0; i < count; i++) {
+        if (read_sample(c, nodes, &sample, &in_kernel) != WNDL_OK)
+            return WNDL_MALFORMED;
+        if (sample.node == WNDL_NO_INDEX)
+            continue;
+        if (in_kernel && !note_in_kernel(r, p->samples.len + *kept))
+            return WNDL_NOMEM;
+        to[(*kept)++] = sample;
+    }
     return WNDL_OK;
 }
 
@@ -135,17 +191,14 @@ static enum wndl_status read_samples(struct wndl_reader *r,
     struct wndl_cursor *c, struct wndl_sample sample, uint64_t count)
 {
     struct wndl_profile *p = r->p;
-    const struct wndl_thread *of = wndl_vec_at(&p->threads, sample.thread);
-    const struct wndl_vec *nodes = wndl_vec_at(&r->nodes, of->process);
+    const size_t in_kernel = r->in_kernel.len;
+    size_t kept = 0;
     if (!wndl_vec_reserve(&p->samples, (size_t)count))
         return WNDL_NOMEM;
-    struct wndl_sample *to = wndl_vec_at(&p->samples, p->samples.len);
-    size_t kept = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        if (read_sample(c, nodes, &sample) != WNDL_OK)
-            return WNDL_MALFORMED;
-        to[kept] = sample;
-        kept += sample.node != WNDL_NO_INDEX;
+    enum wndl_status status = read_samples_to(r, c, sample, count, &kept);
+    if (status != WNDL_OK) {
+        r->in_kernel.len = in_kernel;
+        return status;
     }
     p->samples.len += kept;
     p->lost[WNDL_LOST_DAMAGED] += count - kept;

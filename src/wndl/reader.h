@@ -21,7 +21,11 @@ struct wndl_reader {
     struct wndl_vec processes, threads, images; /* uint32_t */
     struct wndl_vec nodes;   /* struct wndl_vec of uint32_t, by process */
     struct wndl_vec outside; /* the same for the process's second tree (OSTK) */
-    struct wndl_vec heaps;   /* struct wndl_heap_reader, by process */
+    struct wndl_vec kernel_nodes;   /* uint32_t: stacks of the kernel */
+    struct wndl_vec kernel_samples; /* struct wndl_kernel_sample */
+    /* uint32_t: the samples whose time was spent in the kernel */
+    struct wndl_vec in_kernel;
+    struct wndl_vec heaps; /* struct wndl_heap_reader, by process */
     /* keys: build-ids; paths of images without one */
     struct wndl_intern image_ids;
     struct wndl_vec image_of_id; /* uint32_t: our number, by id of the key */
@@ -30,6 +34,13 @@ struct wndl_reader {
     bool paused; /* the last of p->pauses has no end yet */
     /* process whose snapshot may continue, or WNDL_NO_INDEX */
     uint32_t counting;
+};
+
+/* Where a thread was in the kernel. */
+struct wndl_kernel_sample {
+    uint64_t time; /* ns since the recording's start */
+    uint32_t tid;
+    uint32_t node; /* of the profile */
 };
 
 /* The heap of a process. */
@@ -106,6 +117,19 @@ enum wndl_status wndl_read_stak(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_ostk(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_samp(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_blok(struct wndl_reader *r, struct wndl_cursor *c);
+
+enum wndl_status wndl_read_kstk(struct wndl_reader *r, struct wndl_cursor *c);
+
+/* ---- read_kernel */
+
+enum wndl_status wndl_read_ksmp(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_ksym(struct wndl_reader *r, struct wndl_cursor *c);
+
+/*
+ * At the end of the file: puts stacks of the kernel on those of the samples
+ * whose time was spent there. False without memory.
+ */
+bool wndl_reader_join_kernel(struct wndl_reader *r);
 
 /* ---- read_heap */
 

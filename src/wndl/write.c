@@ -39,7 +39,8 @@ static void take_if_of_threads(struct wndl_recording *r, size_t start)
     struct wndl_cursor c = wndl_cursor_at(chunk, 0, false);
     uint32_t type = wndl_cursor_u32(&c);
     bool sampled = type == WNDL_CHUNK_SAMP;
-    if (!sampled && type != WNDL_CHUNK_BLOK && type != WNDL_CHUNK_MARK)
+    if (!sampled && type != WNDL_CHUNK_BLOK && type != WNDL_CHUNK_MARK &&
+        type != WNDL_CHUNK_KSMP)
         return;
     uint32_t samples =
         sampled ? samples_in(wndl_bytes_slice(chunk, HEAD, chunk.size - HEAD))
@@ -87,6 +88,7 @@ static void put_meta(
         .engine = meta->engine,
         .flags = (meta->kernel_sampled ? WNDL_META_KERNEL_SAMPLED : 0u) |
                  (meta->by_ticks ? WNDL_META_BY_TICKS : 0u) |
+                 (meta->kernel_stacks ? WNDL_META_KERNEL_STACKS : 0u) |
                  (meta->offcpu_interval != 0 ? WNDL_META_BLOCKED : 0u),
         .version = bytes_of(wndl_version()),
         .host = bytes_of(uname(&name) == 0 ? name.nodename : ""),
@@ -121,6 +123,7 @@ void wndl_recording_open(
     wndl_recording_continue(r, fd);
     r->time_base =
         meta->time_base != 0 ? meta->time_base : wndl_clock_monotonic_ns();
+    r->kernel_stacks = meta->kernel_stacks;
     wndl_chunk_file_header(&r->out);
     put_meta(r, meta);
     wndl_recording_flush(r);
@@ -411,6 +414,30 @@ void wndl_recording_series(struct wndl_recording *r, uint32_t type,
     wndl_put_samp(&r->out, &fields);
     wndl_put_list(&r->out, series->count);
     wndl_buf_add(&r->out, series->bytes.data, series->bytes.size);
+    wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_kernel_samples(struct wndl_recording *r, uint64_t time,
+    uint32_t count, struct wndl_bytes samples)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_ksmp head = {wndl_recording_time(r, time)};
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_KSMP);
+    wndl_put_ksmp(&r->out, &head);
+    wndl_put_list(&r->out, count);
+    wndl_buf_add(&r->out, samples.data, samples.size);
+    wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_kernel_names(struct wndl_recording *r, uint32_t image,
+    uint32_t count, struct wndl_bytes names)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_ksym head = {image};
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_KSYM);
+    wndl_put_ksym(&r->out, &head);
+    wndl_put_list(&r->out, count);
+    wndl_buf_add(&r->out, names.data, names.size);
     wndl_recording_finish(r, &chunk);
 }
 

@@ -41,6 +41,7 @@ struct wndl_recording {
     struct wndl_intern images;
     struct wndl_vec numbers;   /* uint32_t by id of the key: index + 1 */
     struct wndl_vec announced; /* struct wndl_recording_image, by index */
+    bool kernel_stacks;        /* samples say whether they are of the kernel */
     int write_error;           /* errno of the last flush; 0: it was written */
     uint64_t failing;          /* CLOCK_MONOTONIC ns of the first that failed */
     uint64_t unwritten;        /* samples dropped since then */
@@ -54,6 +55,7 @@ struct wndl_recording_meta {
     uint32_t engine;   /* enum wndl_engine */
     bool kernel_sampled;
     bool by_ticks;            /* the kernel is sampled by ticks beside PERF */
+    bool kernel_stacks;       /* with stacks of the kernel: KSMP */
     uint32_t max_frames;      /* 0: not known */
     uint64_t offcpu_interval; /* ns between reads of blocked threads; 0: none */
     char **command;           /* ends with NULL */
@@ -227,6 +229,17 @@ struct wndl_recording_series {
 /* Writes SAMP or BLOK. */
 void wndl_recording_series(struct wndl_recording *r, uint32_t type,
     const struct wndl_recording_series *series);
+
+/*
+ * Writes KSMP: `count` samples of the kernel, encoded as the elements of a
+ * list. `time`: CLOCK_MONOTONIC ns, the base of the first one.
+ */
+void wndl_recording_kernel_samples(struct wndl_recording *r, uint64_t time,
+    uint32_t count, struct wndl_bytes samples);
+
+/* Writes KSYM: names of code of `image`, an index, as elements of a list. */
+void wndl_recording_kernel_names(struct wndl_recording *r, uint32_t image,
+    uint32_t count, struct wndl_bytes names);
 
 /* ---- a copy of a recording, to which chunks are added */
 

@@ -3,6 +3,7 @@
 
 #include "analyze/names/extents.h"
 #include "analyze/names/jit.h"
+#include "base/search.h"
 #include "base/workers.h"
 #include "model/frame_key.h"
 #include "symbolize/symbolizer.h"
@@ -151,9 +152,41 @@ static bool append_named(
     return wndl_symbolized_append(w->s, frame, &location);
 }
 
+/* The name that the recording has itself, of the kernel's code; or NULL. */
+static const struct wndl_kernel_name *find_kernel_name(
+    const struct work *w, uint32_t frame)
+{
+    const struct wndl_vec *names = &w->s->profile->kernel_names;
+    const struct wndl_kernel_name *all = names->data;
+    const uint64_t address = address_of_frame(w->s, frame);
+    if (names->len == 0 || all[0].image != w->module)
+        return NULL;
+    const size_t after =
+        wndl_search_up_to(&all[0].address, sizeof *all, names->len, address);
+    return after != 0 && all[after - 1].address == address ? &all[after - 1]
+                                                           : NULL;
+}
+
+static bool append_kernel(
+    struct work *w, uint32_t frame, const struct wndl_kernel_name *kernel)
+{
+    struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
+    struct wndl_function function = {.module = w->module};
+    struct wndl_location location = {0};
+    bool fresh;
+    module->state = WNDL_SYMBOLS_NAMES;
+    return wndl_intern_add(&w->s->strings, kernel->name, &function.name) &&
+           wndl_symbolized_function(
+               w->s, function, &location.function, &fresh) &&
+           wndl_symbolized_append(w->s, frame, &location);
+}
+
 /* An answer without a name, from line information alone, is ignored. */
 static bool append_frame(struct work *w, uint32_t frame)
 {
+    const struct wndl_kernel_name *kernel = find_kernel_name(w, frame);
+    if (kernel != NULL)
+        return append_kernel(w, frame, kernel);
     struct wndl_symbols answer = {0};
     enum wndl_status status = WNDL_NOT_FOUND;
     if (w->symbols != NULL)

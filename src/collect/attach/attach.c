@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* Bytes of a ring: of a whole one, and of the smallest. */
-enum { RING = 8 << 20, RING_MIN = 128 << 10 };
+enum { RING = 8 << 20, RING_MIN = 128 << 10, RING_OF_KERNEL = 512 << 10 };
 
 /* ---- opening */
 
@@ -34,10 +34,9 @@ static int open_with_size(struct wndl_attach *a, long cpus, uint64_t size)
  * The limit of locked memory is one for all rings: where it does not suffice,
  * all of them are made smaller, so that each CPU has one.
  */
-static int open_rings(struct wndl_attach *a)
+static int open_rings(struct wndl_attach *a, uint64_t size)
 {
     const long count = sysconf(_SC_NPROCESSORS_CONF);
-    uint64_t size = RING;
     a->rings = wndl_mem_zalloc(
         wndl_mem_libc(), (size_t)(count > 0 ? count : 1) * sizeof *a->rings);
     if (a->rings == NULL)
@@ -58,7 +57,7 @@ int wndl_attach_open(
     *a = (struct wndl_attach){0};
     int why = wndl_attach_event_probe(&probed);
     if (why == 0)
-        why = open_rings(a);
+        why = open_rings(a, event->is_of_kernel ? RING_OF_KERNEL : RING);
     wndl_attach_targets_init(&a->targets, a->rings, a->ring_count);
     a->targets.event = probed;
     if (why != 0)
@@ -99,7 +98,7 @@ void wndl_attach_switch(struct wndl_attach *a, bool enabled)
 /* ---- taking */
 
 /* The next record of a ring. False: none. Damaged ones are passed over. */
-static bool peek(struct wndl_attach_ring *ring,
+static bool peek(struct wndl_attach_ring *ring, bool of_kernel,
     struct wndl_attach_record *record, size_t *size)
 {
     for (;;) {
@@ -107,7 +106,7 @@ static bool peek(struct wndl_attach_ring *ring,
         if (bytes.size == 0)
             return false;
         *size = bytes.size;
-        if (wndl_attach_record_read(record, bytes))
+        if (wndl_attach_record_read(record, bytes, of_kernel))
             return true;
         ring->damaged++;
         wndl_attach_ring_pass(ring, bytes.size);
@@ -120,9 +119,11 @@ struct front {
     size_t size; /* of the record; 0: there is none */
 };
 
-static void advance(struct wndl_attach_ring *ring, struct front *front)
+static void advance(
+    const struct wndl_attach *a, size_t ring, struct front *front)
 {
-    if (!peek(ring, &front->record, &front->size))
+    if (!peek(&a->rings[ring], a->targets.event.is_of_kernel, &front->record,
+            &front->size))
         front->size = 0;
 }
 
@@ -158,7 +159,7 @@ void wndl_attach_take(struct wndl_attach *a, bool last,
         return;
     for (size_t i = 0; i < a->ring_count; i++) {
         wndl_attach_ring_look(&a->rings[i]);
-        advance(&a->rings[i], &fronts[i]);
+        advance(a, i, &fronts[i]);
     }
     size_t next;
     while ((next = find_earliest(fronts, a->ring_count)) < a->ring_count &&
@@ -169,7 +170,7 @@ void wndl_attach_take(struct wndl_attach *a, bool last,
             take(context, record);
         note_end(a, record);
         wndl_attach_ring_pass(&a->rings[next], fronts[next].size);
-        advance(&a->rings[next], &fronts[next]);
+        advance(a, next, &fronts[next]);
     }
     wndl_mem_free(wndl_mem_libc(), fronts);
 }

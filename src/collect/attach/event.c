@@ -18,15 +18,35 @@ static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
     attr->sample_id_all = 1;
     attr->sample_type =
         PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-    if (attr->config == PERF_COUNT_SW_TASK_CLOCK)
+    if (attr->exclude_user)
+        attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+    else if (attr->config == PERF_COUNT_SW_TASK_CLOCK)
         attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     return (int)syscall(
         SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+static int open_of_kernel(
+    const struct wndl_attach_event *event, pid_t tid, int cpu)
+{
+    struct perf_event_attr attr = {
+        .config = PERF_COUNT_SW_TASK_CLOCK,
+        .sample_period = event->interval,
+        .disabled = 1,
+        .inherit = 1,
+        .inherit_thread = !event->has_children,
+        .exclude_user = 1,
+        .exclude_hv = 1,
+        .exclude_callchain_user = 1,
+    };
+    return open_event(&attr, tid, cpu);
+}
+
 int wndl_attach_event_open(
     const struct wndl_attach_event *event, pid_t tid, int cpu)
 {
+    if (event->is_of_kernel)
+        return open_of_kernel(event, tid, cpu);
     struct perf_event_attr attr = {
         .config = PERF_COUNT_SW_TASK_CLOCK,
         .sample_period = event->interval,
@@ -77,6 +97,8 @@ int wndl_attach_event_probe(struct wndl_attach_event *event)
 {
     event->leaves_out_kernel = false;
     int why = WNDL_ATTACH_REGS == 0 ? EOPNOTSUPP : try_event(event);
+    if (event->is_of_kernel)
+        return why;
     if (why != EACCES && why != EPERM)
         return why;
     event->leaves_out_kernel = true;

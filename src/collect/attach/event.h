@@ -19,6 +19,7 @@ struct wndl_attach_event {
     uint64_t interval;   /* ns of the thread's CPU time between samples */
     uint32_t stack_size; /* bytes of the copy */
     bool leaves_out_kernel;
+    bool is_of_kernel; /* samples of the kernel alone, with its stack */
     bool has_children; /* processes that the thread forks are sampled too */
 };
 

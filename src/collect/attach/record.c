@@ -15,13 +15,27 @@ static struct wndl_bytes take_bytes(struct wndl_cursor *c, uint64_t size)
     return (struct wndl_bytes){data, data == NULL ? 0 : (size_t)size};
 }
 
-static void read_sample(struct wndl_attach_record *r, struct wndl_cursor *c)
+static void read_chain(struct wndl_attach_record *r, struct wndl_cursor *c)
+{
+    const uint64_t count = wndl_cursor_u64(c);
+    if (count > wndl_cursor_left(c) / 8)
+        wndl_cursor_fail(c);
+    else
+        r->chain = take_bytes(c, count * 8);
+}
+
+static void read_sample(
+    struct wndl_attach_record *r, struct wndl_cursor *c, bool of_kernel)
 {
     r->kind = WNDL_ATTACH_SAMPLE;
     r->id = wndl_cursor_u64(c);
     r->pid = wndl_cursor_u32(c);
     r->tid = wndl_cursor_u32(c);
     r->time = wndl_cursor_u64(c);
+    if (of_kernel) {
+        read_chain(r, c);
+        return;
+    }
     const uint64_t abi = wndl_cursor_u64(c);
     if (abi != PERF_SAMPLE_REGS_ABI_NONE)
         r->regs = take_bytes(c, (uint64_t)WNDL_ATTACH_WORDS * 8);
@@ -113,7 +127,7 @@ static void read_map(
 }
 
 bool wndl_attach_record_read(
-    struct wndl_attach_record *r, struct wndl_bytes bytes)
+    struct wndl_attach_record *r, struct wndl_bytes bytes, bool of_kernel)
 {
     struct wndl_cursor c = wndl_cursor_at(bytes, 0, false);
     const uint32_t type = wndl_cursor_u32(&c);
@@ -123,7 +137,7 @@ bool wndl_attach_record_read(
         wndl_bytes_slice(bytes, HEADER, wndl_cursor_left(&c));
     *r = (struct wndl_attach_record){0};
     if (type == PERF_RECORD_SAMPLE) {
-        read_sample(r, &c);
+        read_sample(r, &c, of_kernel);
         return !c.failed;
     }
     read_trailer(r, payload);

@@ -32,13 +32,15 @@ struct wndl_attach_record {
     const struct wndl_regs *start; /* the same, if not by the kernel; or NULL */
     uint64_t cpu;            /* SAMPLE: ns that it stands for; 0: an interval */
     struct wndl_bytes stack; /* SAMPLE: the copy, from SP upwards */
+    /* SAMPLE of the kernel: u64 addresses, innermost first, and marks */
+    struct wndl_bytes chain;
 };
 
 /*
  * Reads one record with its header. Its bytes are borrowed. False if it is
- * damaged.
+ * damaged. `of_kernel`: samples are those of `event.is_of_kernel`.
  */
 bool wndl_attach_record_read(
-    struct wndl_attach_record *record, struct wndl_bytes bytes);
+    struct wndl_attach_record *record, struct wndl_bytes bytes, bool of_kernel);
 
 #endif

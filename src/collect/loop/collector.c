@@ -3,6 +3,7 @@
 
 #include "collect/loop/attachment.h"
 #include "collect/loop/control.h"
+#include "collect/loop/kernel_stacks.h"
 #include "collect/loop/output.h"
 #include "collect/loop/settings.h"
 #include "collect/loop/signals.h"
@@ -10,7 +11,6 @@
 #include "os/clock.h"
 #include "wndl/write_heap.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -33,6 +33,7 @@ struct wndl_collector {
     struct wndl_signals signals;
     struct wndl_controller controller;
     struct wndl_attachment attachment; /* of processes that ran already */
+    struct wndl_kernel_stacks kernel;
     uint64_t cpu_before; /* ns, of this process's children before the command */
     uint64_t drain;      /* when to drain next */
     uint64_t duration;   /* ns, of the recording */
@@ -92,6 +93,7 @@ static void connect_parts(struct wndl_collector *c)
     c->attachment.run = &c->run;
     c->attachment.processes = &c->processes;
     c->processes.attachment = &c->attachment;
+    c->processes.kernel = &c->kernel;
 }
 
 /* ---- starting */
@@ -177,6 +179,7 @@ static void open_recording(struct wndl_collector *c)
             (c->attachment.is_open &&
                 !c->attachment.attach.targets.event.leaves_out_kernel),
         .by_ticks = r->engine.engine == WNDL_ENGINE_PERF,
+        .kernel_stacks = c->kernel.is_open,
         .max_frames = r->max_frames,
         .offcpu_interval = r->offcpu_interval,
         .command = r->command,
@@ -227,8 +230,10 @@ static enum wndl_status let_go(
  */
 static enum wndl_status attach(struct wndl_collector *c, struct wndl_error *err)
 {
-    if (c->run.request.pid_count == 0)
+    if (c->run.request.pid_count == 0) {
+        wndl_kernel_stacks_open(&c->kernel, &c->run);
         return WNDL_OK;
+    }
     raise_limit(RLIMIT_NOFILE);
     const enum wndl_status status = wndl_attachment_open(&c->attachment, err);
     if (status != WNDL_OK && has_command(&c->run.request))
@@ -502,30 +507,6 @@ int wndl_collector_wait(struct wndl_collector *c)
     return status_of(c, 128);
 }
 
-/* Closes the caller's descriptors. Ours are all close-on-exec. */
-static void close_callers_descriptors(void)
-{
-    DIR *all = opendir("/proc/self/fd");
-    if (all == NULL)
-        return;
-    for (const struct dirent *e; (e = readdir(all)) != NULL;) {
-        int fd = atoi(e->d_name);
-        int flags = fcntl(fd, F_GETFD);
-        if (fd > STDERR_FILENO && flags >= 0 && (flags & FD_CLOEXEC) == 0)
-            close(fd);
-    }
-    closedir(all);
-}
-
-static void leave_caller(void)
-{
-    (void)setsid();
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
-        (void)dup2(null, fd);
-    close_callers_descriptors();
-}
-
 /* Waits until the child has closed its end. */
 static void await_child(const int ends[2])
 {
@@ -540,10 +521,13 @@ static void await_child(const int ends[2])
 static pid_t fork_successor(struct wndl_collector *c)
 {
     int ends[2];
-    const bool waits = c->attachment.is_open && pipe2(ends, O_CLOEXEC) == 0;
+    const bool waits = (c->attachment.is_open || c->kernel.is_open) &&
+                       pipe2(ends, O_CLOEXEC) == 0;
     const pid_t pid = fork();
     if (pid == 0)
         wndl_attachment_take_over(&c->attachment);
+    if (pid == 0)
+        wndl_kernel_stacks_take_over(&c->kernel);
     if (waits && pid == 0) {
         close(ends[0]);
         close(ends[1]);
@@ -566,7 +550,7 @@ pid_t wndl_collector_detach(struct wndl_collector *c)
         c->left_after = true;
     if (pid != 0)
         return pid;
-    leave_caller();
+    wndl_spawn_leave_caller();
     wndl_signals_take_over(&c->signals);
     return pid;
 }
@@ -598,6 +582,7 @@ enum wndl_status wndl_collector_finish(
     wndl_attachment_take(c->processes.attachment, true);
     wndl_processes_end_all(&c->processes);
     wndl_lost_finish(&c->run.lost);
+    wndl_kernel_stacks_finish(&c->kernel);
     wndl_attachment_close(&c->attachment);
     wndl_unrecorded_end(&c->unrecorded);
     const struct wndl_recording_done done = {
@@ -680,6 +665,7 @@ void wndl_collector_free(struct wndl_collector *c)
     else
         wndl_session_close(&c->run.session);
     wndl_attachment_close(&c->attachment);
+    wndl_kernel_stacks_close(&c->kernel);
     wndl_recording_free(&c->run.recording);
     wndl_offcpu_shared_free(c->processes.offcpu);
     wndl_lost_shared_free(&c->run.lost);

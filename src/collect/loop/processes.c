@@ -2,6 +2,7 @@
 #include "collect/loop/processes.h"
 
 #include "collect/loop/attachment.h"
+#include "collect/loop/kernel_stacks.h"
 #include "collect/loop/settings.h"
 #include "collect/proc/proc.h"
 #include "os/clock.h"
@@ -644,6 +645,7 @@ void wndl_processes_drain(struct wndl_processes *all)
     struct wndl_process_entry *next;
     uint32_t count = 0;
     wndl_attachment_take(all->attachment, false);
+    wndl_kernel_stacks_take(all->kernel, false);
     wndl_processes_end_gone(all);
     if (all->run->has_binaries) {
         wndl_binaries_take_made(&all->run->binaries);

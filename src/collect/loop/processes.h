@@ -8,6 +8,7 @@
 
 struct wndl_processes;
 struct wndl_attachment;
+struct wndl_kernel_stacks;
 
 /*
  * A process that is connected, from its connection on; `process` is NULL before
@@ -50,6 +51,7 @@ struct wndl_processes {
     struct wndl_process_entry *first;
     struct wndl_offcpu_shared *offcpu;  /* NULL: no reads from outside */
     struct wndl_attachment *attachment; /* samples from outside */
+    struct wndl_kernel_stacks *kernel;  /* NULL: none */
     struct wndl_source on_listener, on_nameless;
     int reserve;   /* a spare descriptor for a refusal when none is left; -1 */
     uint64_t turn; /* CLOCK_MONOTONIC ns: no `offcpu` has a turn before */

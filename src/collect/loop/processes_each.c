@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* processes_each: what is done to, or asked of, each process of the list. */
 #include "collect/loop/attachment.h"
+#include "collect/loop/kernel_stacks.h"
 #include "collect/loop/processes.h"
 #include "collect/offcpu/code.h"
 #include "collect/proc/proc.h"
@@ -84,6 +85,7 @@ void wndl_processes_pause(
     const struct wndl_processes *all, bool paused, uint64_t now)
 {
     wndl_attachment_pause(all->attachment, paused);
+    wndl_kernel_stacks_pause(all->kernel, paused);
     for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
         if (l->process == NULL || l->process->gone)
             continue;

@@ -63,7 +63,9 @@ static void add_sample(struct wndl_collector_process *p,
         .time = ring->time - batch->last,
         .cpu = event->cpu,
         .node = node,
-        .end = end,
+        .end = event->in_kernel && p->recording->kernel_stacks
+                   ? (uint64_t)end + WNDL_SAMPLE_IN_KERNEL
+                   : end,
     };
     wndl_put_sample(&batch->bytes, &sample);
     batch->last = ring->time;

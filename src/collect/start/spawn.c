@@ -5,6 +5,7 @@
 #include "rec/shm.h"
 #include "unwind/table/format.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -127,4 +128,28 @@ void wndl_spawn_cancel(struct wndl_spawn *spawn)
     close(spawn->hold);
     close(spawn->failure);
     waitpid(spawn->pid, NULL, 0);
+}
+
+/* Closes the caller's descriptors. Ours are all close-on-exec. */
+static void close_callers_descriptors(void)
+{
+    DIR *all = opendir("/proc/self/fd");
+    if (all == NULL)
+        return;
+    for (const struct dirent *e; (e = readdir(all)) != NULL;) {
+        int fd = atoi(e->d_name);
+        int flags = fcntl(fd, F_GETFD);
+        if (fd > STDERR_FILENO && flags >= 0 && (flags & FD_CLOEXEC) == 0)
+            close(fd);
+    }
+    closedir(all);
+}
+
+void wndl_spawn_leave_caller(void)
+{
+    (void)setsid();
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+        (void)dup2(null, fd);
+    close_callers_descriptors();
 }

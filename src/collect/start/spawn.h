@@ -37,4 +37,10 @@ int wndl_spawn_exec(struct wndl_spawn *spawn);
 /* Ends the child before it has run anything. */
 void wndl_spawn_cancel(struct wndl_spawn *spawn);
 
+/*
+ * In a forked child of ours that goes on without its caller: a session of its
+ * own, no standard streams, none of the caller's descriptors.
+ */
+void wndl_spawn_leave_caller(void);
+
 #endif

@@ -115,6 +115,8 @@ static void engine_fields(struct wndl_json *j, const struct wndl_profile *p)
     wndl_json_put_text(j, "engine", wndl_json_engine(p->engine));
     wndl_json_put_truth(j, "kernel_sampled", p->kernel_sampled);
     wndl_json_put_truth(j, "kernel_by_ticks", p->by_ticks);
+    if (p->kernel_stacks)
+        wndl_json_put_truth(j, "kernel_stacks", true);
     if (p->blocked_interval != 0)
         wndl_json_put_number(j, "blocked_interval_ns", p->blocked_interval);
     if (p->max_frames != 0)

@@ -102,7 +102,8 @@ static void put_sampling(const struct wndl_text *t)
     wndl_buf_printf(t->out, "every %s of CPU time, %s, %s\n",
         wndl_text_time(p->interval, text),
         engines[p->engine < WNDL_SAMPLERS ? p->engine : 0],
-        p->by_ticks         ? "kernel time by ticks"
+        p->kernel_stacks    ? "kernel time by ticks, with its functions"
+        : p->by_ticks       ? "kernel time by ticks"
         : p->kernel_sampled ? "kernel time included"
                             : "user code only");
 }

@@ -157,8 +157,10 @@ void wndl_rt_perf_on_tick(struct wndl_rt_sample *sample)
     uint64_t left = smaller(wndl_rt.interval, sample->cpu - t->perf_cpu);
     if (open <= left + wndl_rt.interval / NOTHING ||
         (!wndl_rt_restart_is_after_call(sample->context) &&
-            !is_by_faults(t, open - left)) ||
-        !wndl_rt_sample_take(sample, open - left))
+            !is_by_faults(t, open - left)))
+        return;
+    sample->in_kernel = true;
+    if (!wndl_rt_sample_take(sample, open - left))
         return;
     t->debt = (int64_t)left;
     t->faults = count_faults();

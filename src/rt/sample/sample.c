@@ -181,6 +181,7 @@ bool wndl_rt_sample_take(const struct wndl_rt_sample *sample, uint64_t cpu)
         .kind = WNDL_EVENT_SAMPLE,
         .time = sample->now - t->last_time,
         .cpu = cpu,
+        .in_kernel = sample->in_kernel,
     };
     enum wndl_loss loss = record_on_own_stack(sample, &event);
     if (loss == 0) {

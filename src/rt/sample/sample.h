@@ -13,8 +13,9 @@
 struct wndl_rt_sample {
     struct wndl_rt_thread *thread;
     ucontext_t *context;
-    uint64_t now; /* CLOCK_MONOTONIC ns */
-    uint64_t cpu; /* of the thread, ns */
+    uint64_t now;   /* CLOCK_MONOTONIC ns */
+    uint64_t cpu;   /* of the thread, ns */
+    bool in_kernel; /* it stands for time in the kernel */
 };
 
 enum wndl_rt_verdict {

@@ -60,7 +60,7 @@ static void test_sample(void **state)
     struct wndl_buf b;
     wndl_buf_init(&b, wndl_mem_libc());
     put_sample(&b, 2);
-    assert_true(wndl_attach_record_read(&r, bytes_of(&b)));
+    assert_true(wndl_attach_record_read(&r, bytes_of(&b), false));
     assert_int_equal(r.kind, WNDL_ATTACH_SAMPLE);
     assert_int_equal(r.pid, 10);
     assert_int_equal(r.tid, 11);
@@ -71,7 +71,34 @@ static void test_sample(void **state)
     assert_int_equal(r.stack.data[COPIED - 1], COPIED - 1);
     for (size_t size = 0; size < b.size; size++)
         assert_false(wndl_attach_record_read(
-            &r, wndl_bytes_slice(bytes_of(&b), 0, size)));
+            &r, wndl_bytes_slice(bytes_of(&b), 0, size), false));
+    wndl_buf_free(&b);
+}
+
+static void test_sample_of_the_kernel(void **state)
+{
+    (void)state;
+    enum { FRAMES = 3 };
+    struct wndl_attach_record r;
+    struct wndl_buf b;
+    wndl_buf_init(&b, wndl_mem_libc());
+    put_header(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+    wndl_buf_u64le(&b, 77);
+    wndl_buf_u32le(&b, 10);
+    wndl_buf_u32le(&b, 11);
+    wndl_buf_u64le(&b, 1234);
+    wndl_buf_u64le(&b, FRAMES);
+    for (uint64_t i = 0; i < FRAMES; i++)
+        wndl_buf_u64le(&b, 500 + i);
+    assert_true(wndl_attach_record_read(&r, bytes_of(&b), true));
+    assert_int_equal(r.kind, WNDL_ATTACH_SAMPLE);
+    assert_int_equal(r.tid, 11);
+    assert_int_equal(r.time, 1234);
+    assert_int_equal(r.chain.size, FRAMES * 8);
+    assert_int_equal(wndl_load_u64(r.chain.data + 8), 501);
+    for (size_t size = 0; size < b.size; size++)
+        assert_false(wndl_attach_record_read(
+            &r, wndl_bytes_slice(bytes_of(&b), 0, size), true));
     wndl_buf_free(&b);
 }
 
@@ -84,7 +111,7 @@ static void test_sample_without_registers(void **state)
     wndl_buf_init(&b, wndl_mem_libc());
     put_sample(&b, 0);
     b.data[b.size - 8] = 255;
-    assert_true(wndl_attach_record_read(&r, bytes_of(&b)));
+    assert_true(wndl_attach_record_read(&r, bytes_of(&b), false));
     assert_int_equal(r.regs.size, 0);
     assert_int_equal(r.stack.size, STACK);
     wndl_buf_free(&b);
@@ -101,13 +128,13 @@ static void test_names(void **state)
     wndl_buf_u32le(&b, 12);
     wndl_buf_add(&b, "name\0\0\0\0", 8);
     put_trailer(&b);
-    assert_true(wndl_attach_record_read(&r, bytes_of(&b)));
+    assert_true(wndl_attach_record_read(&r, bytes_of(&b), false));
     assert_int_equal(r.kind, WNDL_ATTACH_EXEC);
     assert_string_equal(r.name, "name");
     assert_int_equal(r.tid, 12);
     assert_int_equal(r.time, 1234);
     b.data[5] = 0;
-    assert_true(wndl_attach_record_read(&r, bytes_of(&b)));
+    assert_true(wndl_attach_record_read(&r, bytes_of(&b), false));
     assert_int_equal(r.kind, WNDL_ATTACH_NAME);
     wndl_buf_free(&b);
 }
@@ -122,7 +149,7 @@ static void test_lost(void **state)
     wndl_buf_u64le(&b, 77);
     wndl_buf_u64le(&b, 500);
     put_trailer(&b);
-    assert_true(wndl_attach_record_read(&r, bytes_of(&b)));
+    assert_true(wndl_attach_record_read(&r, bytes_of(&b), false));
     assert_int_equal(r.kind, WNDL_ATTACH_LOST);
     assert_int_equal(r.count, 500);
     wndl_buf_free(&b);
@@ -259,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_sample_of_the_kernel),
         cmocka_unit_test(test_sample_without_registers),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_lost),

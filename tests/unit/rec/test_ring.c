@@ -130,6 +130,7 @@ static void assert_same(const struct wndl_event *a, const struct wndl_event *b)
     assert_int_equal(a->node, b->node);
     assert_int_equal(a->tid, b->tid);
     assert_int_equal(a->copy, b->copy);
+    assert_int_equal(a->in_kernel, b->in_kernel);
     assert_true(a->time == b->time && a->cpu == b->cpu);
     assert_string_equal(a->name, b->name);
 }
@@ -140,6 +141,8 @@ static const struct wndl_event events[] = {
     {.kind = WNDL_EVENT_NAME, .time = 1, .name = ""},
     {.kind = WNDL_EVENT_SAMPLE, .end = 7, .node = 1, .time = 0, .cpu = 0},
     {.kind = WNDL_EVENT_SAMPLE, .end = 7, .node = 1, .copy = 1},
+    {.kind = WNDL_EVENT_SAMPLE, .end = 7, .node = 1, .in_kernel = true},
+    {.kind = WNDL_EVENT_SAMPLE, .node = 1, .copy = 2, .in_kernel = true},
     {.kind = WNDL_EVENT_SAMPLE, .end = 2, .node = 1, .copy = UINT32_MAX},
     {.kind = WNDL_EVENT_SAMPLE,
         .end = 0,

@@ -255,6 +255,18 @@ static void numbers_of_1_1_that_cannot_be_lose_their_chunk(void **state)
     assert_int_equal(DAMAGE_OF(OSTK, 0, 1, 1, 2, 1, 1, 0), 1); /* parent */
     assert_int_equal(DAMAGE_OF(OSTK, 0, 1, huge, 1, 1, 1, 0), 1);
     assert_int_equal(DAMAGE_OF(OSTK, 0, 1, 1, 1, 1, 1, 0), 0);
+    assert_int_equal(DAMAGE_OF(KSTK, 0, 1, 1, 2, 1, 1, 0), 1); /* parent */
+    assert_int_equal(DAMAGE_OF(KSTK, 0, 1, huge, 1, 1, 1, 0), 1);
+    assert_int_equal(DAMAGE_OF(KSTK, 0, 1, 1, 1, 1, 0, 0), 1); /* no image */
+    assert_int_equal(DAMAGE_OF(KSTK, 0, 1, 1, 1, 1, 1, 0), 0);
+    assert_int_equal(DAMAGE_OF(KSMP, 0, huge), 1);          /* count */
+    assert_int_equal(DAMAGE_OF(KSMP, 0, 1, 1, 1), 1);       /* too short */
+    assert_int_equal(DAMAGE_OF(KSMP, huge, 1, 1, 1, 1), 1); /* time */
+    assert_int_equal(DAMAGE_OF(KSMP, 0, 1, 1, 1, 9), 0);
+    assert_int_equal(DAMAGE_OF(KSYM, 1, 0), 1);                /* image */
+    assert_int_equal(DAMAGE_OF(KSYM, 0, 1, 5), 1);             /* too short */
+    assert_int_equal(DAMAGE_OF(KSYM, 0, 2, huge, 0, 1, 0), 1); /* address */
+    assert_int_equal(DAMAGE_OF(KSYM, 0, 1, 5, 1, 'f'), 0);
     assert_int_equal(DAMAGE_OF(BLOK, 1, 0, 0), 1);    /* thread */
     assert_int_equal(DAMAGE_OF(BLOK, 0, 0, huge), 1); /* count */
     assert_int_equal(DAMAGE_OF(BLOK, 0, huge, 1, 1, 0, 0, 0, 0), 1);

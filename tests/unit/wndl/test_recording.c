@@ -103,6 +103,120 @@ static void empty_recording_has_its_command_and_its_end(void **state)
     assert_int_equal(profile.status, done.status);
 }
 
+/* ---- stacks of the kernel */
+
+/* STAK: a function of the program; KSTK: f <- g. */
+static void write_stacks(uint32_t program, uint32_t kernel)
+{
+    struct wndl_node_list list;
+    const struct wndl_fields_stak head = {0, 1};
+    const struct wndl_fields_node nodes[] = {
+        {.flags = 1, .image = program + 1, .address = 0x10},
+        {.flags = 2, .image = kernel + 1, .address = 0x200},
+        {.parent = 1, .flags = 1, .image = kernel + 1, .address = 0x300},
+    };
+    wndl_recording_nodes(&list, &recording, WNDL_CHUNK_STAK, &head, 1);
+    wndl_node_list_add(&list, &nodes[0]);
+    wndl_node_list_finish(&list);
+    wndl_recording_nodes(&list, &recording, WNDL_CHUNK_KSTK, &head, 2);
+    wndl_node_list_add(&list, &nodes[1]);
+    wndl_node_list_add(&list, &nodes[2]);
+    wndl_node_list_finish(&list);
+}
+
+static void write_samples(const struct wndl_fields_sample *samples, size_t n)
+{
+    struct wndl_buf bytes;
+    wndl_buf_init(&bytes, wndl_mem_libc());
+    for (size_t i = 0; i < n; i++)
+        wndl_put_sample(&bytes, &samples[i]);
+    const struct wndl_recording_series series = {.time = recording.time_base,
+        .count = (uint32_t)n,
+        .bytes = {bytes.data, bytes.size}};
+    wndl_recording_series(&recording, WNDL_CHUNK_SAMP, &series);
+    wndl_buf_free(&bytes);
+}
+
+static void write_kernel(const struct wndl_fields_kernel *samples, size_t n)
+{
+    struct wndl_buf bytes;
+    wndl_buf_init(&bytes, wndl_mem_libc());
+    for (size_t i = 0; i < n; i++)
+        wndl_put_kernel(&bytes, &samples[i]);
+    wndl_recording_kernel_samples(&recording, recording.time_base, (uint32_t)n,
+        (struct wndl_bytes){bytes.data, bytes.size});
+    wndl_buf_free(&bytes);
+}
+
+/* The frames of a sample's stack, and the address of its leaf. */
+static size_t depth_of(const struct wndl_sample *sample, uint64_t *leaf)
+{
+    const struct wndl_node *nodes = profile.nodes.data;
+    const struct wndl_frame_key *key =
+        wndl_vec_at(&profile.frames, nodes[sample->node].frame);
+    size_t depth = 0;
+    *leaf = key->address;
+    for (uint32_t n = sample->node; n != 0; n = nodes[n].parent)
+        depth++;
+    return depth;
+}
+
+static void expect_sample(
+    size_t index, uint64_t cpu, size_t depth, uint64_t address)
+{
+    uint64_t leaf;
+    const struct wndl_sample *sample = wndl_vec_at(&profile.samples, index);
+    assert_int_equal(sample->cpu, cpu);
+    assert_int_equal(depth_of(sample, &leaf), depth);
+    assert_int_equal(leaf, address);
+    assert_int_equal(sample->end, 2);
+}
+
+/*
+ * The samples of the kernel that came last share the next time in the kernel;
+ * those of other threads, and too many ones, have no part in it.
+ */
+static void stacks_of_the_kernel_are_on_those_of_the_program(void **state)
+{
+    (void)state;
+    enum { IN_KERNEL = WNDL_SAMPLE_IN_KERNEL };
+    const struct wndl_fields_sample samples[] = {
+        {.time = 1000, .cpu = 1000000, .node = 1, .end = 2},
+        {.time = 1000, .cpu = 2000001, .node = 1, .end = 2 + IN_KERNEL},
+        {.time = 1000, .cpu = 10, .node = 1, .end = 2 + IN_KERNEL},
+        {.time = 1000, .cpu = 5000000, .node = 1, .end = 2 + IN_KERNEL},
+    };
+    const struct wndl_fields_kernel kernel[] = {
+        {.time = 400, .tid = 43, .node = 2}, /* one too many */
+        {.time = 10, .tid = 43, .node = 2},
+        {.time = 10, .tid = 44, .node = 2}, /* of no thread */
+        {.time = 1000, .tid = 43, .node = 1},
+        {.time = 2000, .tid = 43, .node = 2},
+    };
+    write_process(recording.time_base);
+    write_thread();
+    const uint32_t program =
+        wndl_recording_image(&recording, "/p", (struct wndl_bytes){0});
+    const uint32_t image =
+        wndl_recording_image(&recording, "[kernel]", (struct wndl_bytes){0});
+    write_stacks(program, image);
+    write_kernel(kernel, sizeof kernel / sizeof kernel[0]);
+    write_samples(samples, sizeof samples / sizeof samples[0]);
+    static const uint8_t names[] = {0x0f, 1, 'f', 3, 2, 'g', 'h'};
+    wndl_recording_kernel_names(
+        &recording, image, 2, (struct wndl_bytes){names, sizeof names});
+    close_and_read();
+    assert_int_equal(profile.samples.len, 5);
+    expect_sample(0, 1000000, 1, 0x10);
+    expect_sample(1, 1000000, 3, 0x300);
+    expect_sample(2, 1000001, 2, 0x200);
+    expect_sample(3, 10, 1, 0x10);
+    expect_sample(4, 5000000, 3, 0x300);
+    const struct wndl_kernel_name *name = wndl_vec_at(&profile.kernel_names, 1);
+    assert_int_equal(name->address, 0x12);
+    assert_true(wndl_bytes_is(name->name, "gh"));
+}
+
 static void recording_without_an_end_is_not_finished(void **state)
 {
     (void)state;
@@ -322,6 +436,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(empty_recording_has_its_command_and_its_end),
+        TEST(stacks_of_the_kernel_are_on_those_of_the_program),
         TEST(recording_without_an_end_is_not_finished),
         TEST(process_is_what_was_written),
         TEST(process_has_its_time_before_the_recording),
