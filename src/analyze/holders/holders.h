@@ -14,6 +14,7 @@ struct wndl_holders_wanted {
         *place;     /* steps are of blocks whose place contains it; or NULL */
     uint64_t block; /* an address in the block that is viewed; 0: none */
     const struct wndl_heap_variables *variables; /* or NULL */
+    bool trees; /* of all blocks: `retained` and `chains` are filled in */
 };
 
 /*
