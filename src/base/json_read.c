@@ -339,8 +339,13 @@ void wndl_json_skip(struct wndl_json_reader *r)
         wndl_json_fail(r, WNDL_MALFORMED, "a value is expected here");
 }
 
+bool wndl_json_follows(struct wndl_json_reader *r)
+{
+    return r->status == WNDL_OK && skip_blanks(r) && r->status == WNDL_OK;
+}
+
 void wndl_json_expect_end(struct wndl_json_reader *r)
 {
-    if (r->status == WNDL_OK && skip_blanks(r))
+    if (wndl_json_follows(r))
         wndl_json_fail(r, WNDL_MALFORMED, "more follows the end");
 }

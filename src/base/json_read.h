@@ -70,6 +70,9 @@ uint8_t wndl_json_peek(struct wndl_json_reader *r);
 bool wndl_json_enter(
     struct wndl_json_reader *r, uint8_t opening, const char *what);
 
+/* Whether more than blanks follows. False after a failure. */
+bool wndl_json_follows(struct wndl_json_reader *r);
+
 /* After a value: consumes a comma (true), or the closing bracket (false). */
 bool wndl_json_another(struct wndl_json_reader *r, uint8_t closing);
 

@@ -18,6 +18,14 @@ enum {
     HAS_ALL = HAS_PATH | HAS_KIND | HAS_UNIT | HAS_AMOUNT,
 };
 
+/* Parts of a file, a bit each. */
+enum {
+    SEEN_VERSION = 1,
+    SEEN_REPORTS = 2,
+    SEEN_TIME = 4,
+    SEEN_BOTH = SEEN_VERSION | SEEN_REPORTS, /* which it must have */
+};
+
 struct reading {
     struct wndl_json_reader json;
     struct wndl_memory_reports *reports;
@@ -191,10 +199,10 @@ static void read_version(struct reading *in)
 
 static void read_part(struct reading *in)
 {
-    enum { SEEN_VERSION = 1, SEEN_REPORTS = 2 };
     const struct wndl_bytes key = wndl_json_read_key(&in->json);
     const unsigned part = wndl_bytes_is(key, "version")   ? SEEN_VERSION
                           : wndl_bytes_is(key, "reports") ? SEEN_REPORTS
+                          : wndl_bytes_is(key, "time")    ? SEEN_TIME
                                                           : 0;
     if ((in->seen & part) != 0) {
         wndl_json_fail(
@@ -206,20 +214,22 @@ static void read_part(struct reading *in)
         read_version(in);
     else if (part == SEEN_REPORTS)
         read_reports(in);
+    else if (part == SEEN_TIME)
+        in->reports->time = wndl_json_read_u64(&in->json);
     else
         wndl_json_skip(&in->json);
 }
 
-static void read_file(struct reading *in)
+/* Reads one object; others may follow. */
+static void read_object(struct reading *in)
 {
-    enum { BOTH = 3 };
+    in->seen = 0;
     if (wndl_json_enter(&in->json, '{', "not a JSON object")) {
         do {
             read_part(in);
         } while (wndl_json_another(&in->json, '}'));
     }
-    wndl_json_expect_end(&in->json);
-    if (ok(in) && in->seen != BOTH)
+    if (ok(in) && (in->seen & SEEN_BOTH) != SEEN_BOTH)
         wndl_json_fail(
             &in->json, WNDL_MALFORMED, "the file has no version or no reports");
 }
@@ -232,7 +242,8 @@ enum wndl_status wndl_memory_reports_read_text(
     struct wndl_mem *mem = reports->arena.mem;
     wndl_buf_init(&in.name, mem);
     wndl_json_begin(&in.json, more, context, mem, err);
-    read_file(&in);
+    read_object(&in);
+    wndl_json_expect_end(&in.json);
     wndl_json_end(&in.json);
     wndl_buf_free(&in.name);
     return in.json.status;
@@ -251,4 +262,55 @@ enum wndl_status wndl_memory_reports_read(struct wndl_memory_reports *reports,
         wndl_fail(err, status, "out of memory");
     wndl_json_source_close(&source);
     return status;
+}
+
+/* ---- several reports, one after the other */
+
+static struct wndl_memory_reports *add_to_series(
+    struct wndl_vec *series, struct wndl_arena *arena)
+{
+    struct wndl_memory_reports *reports =
+        wndl_arena_calloc(arena, 1, sizeof *reports);
+    struct wndl_memory_reports **slot =
+        reports == NULL ? NULL : wndl_vec_push(series);
+    if (slot == NULL)
+        return NULL;
+    *slot = reports;
+    return wndl_memory_reports_init(reports, arena->mem) ? reports : NULL;
+}
+
+static void read_series(
+    struct reading *in, struct wndl_vec *series, struct wndl_arena *arena)
+{
+    do {
+        in->reports = add_to_series(series, arena);
+        if (in->reports == NULL)
+            no_memory(in);
+        else
+            read_object(in);
+    } while (wndl_json_follows(&in->json));
+}
+
+enum wndl_status wndl_memory_series_read(struct wndl_vec *series,
+    struct wndl_arena *arena, struct wndl_bytes file, struct wndl_error *err)
+{
+    struct reading in = {.suffix = ""};
+    struct wndl_json_source source;
+    enum wndl_status status = wndl_json_source_open(&source, file, arena->mem);
+    if (status != WNDL_OK)
+        return wndl_fail(err, status, "out of memory");
+    wndl_buf_init(&in.name, arena->mem);
+    wndl_json_begin(&in.json, wndl_json_source_more, &source, arena->mem, err);
+    read_series(&in, series, arena);
+    wndl_json_end(&in.json);
+    wndl_buf_free(&in.name);
+    wndl_json_source_close(&source);
+    return in.json.status;
+}
+
+void wndl_memory_series_free(struct wndl_vec *series)
+{
+    struct wndl_memory_reports **all = series->data;
+    for (size_t i = 0; i < series->len; i++)
+        wndl_memory_reports_free(all[i]);
 }

@@ -25,4 +25,16 @@ enum wndl_status wndl_memory_reports_read(struct wndl_memory_reports *reports,
     const char *suffix, struct wndl_bytes file,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/*
+ * Reads a file of one or several texts, one after the other, as `windlass
+ * memory --every --json` writes them. Adds the reports of each to `series`
+ * (struct wndl_memory_reports *), in memory of `arena`, also of those before
+ * damage. The list ends with wndl_memory_series_free, even after a failure and
+ * before its arena. The failures of wndl_memory_reports_read.
+ */
+enum wndl_status wndl_memory_series_read(struct wndl_vec *series,
+    struct wndl_arena *arena, struct wndl_bytes file,
+    struct wndl_error *err) WNDL_MUST_USE;
+void wndl_memory_series_free(struct wndl_vec *series);
+
 #endif

@@ -39,6 +39,24 @@ struct wndl_holder_step {
     bool repeats; /* blocks of the place hold each other, as in a list */
 };
 
+/*
+ * A node of a tree of places: blocks with the same places above them, without
+ * detours: where a place comes again, all since it came first is left out. So
+ * blocks of one or several places that hold each other, as in a list, are one
+ * node, however many they are. Node 0 is above all and has no place.
+ */
+struct wndl_held_node {
+    uint32_t parent;
+    uint32_t place;
+    uint32_t depth; /* number of places */
+    bool is_root;
+    /* The pointers from the place before; none in the tree of dominators. */
+    uint64_t pointers, conservative, offset; /* offset: bytes */
+    bool offsets_differ;
+    bool repeats;           /* blocks of the place hold each other */
+    uint64_t blocks, bytes; /* of the place, not of those below */
+};
+
 /* A block, the pointers to and from it, and its chain. */
 struct wndl_heap_pointer {
     uint32_t place;
@@ -84,6 +102,9 @@ struct wndl_heap_holders {
     struct wndl_vec by_root;    /* the same */
     struct wndl_vec leaks;      /* the same, by place of the leaders of leaks */
     struct wndl_vec steps;      /* struct wndl_holder_step */
+    struct wndl_vec retained;   /* struct wndl_held_node: below each, what
+                                 * would be freed with it */
+    struct wndl_vec chains;     /* the same: the shortest chains from roots */
     struct wndl_vec seen;       /* struct wndl_heap_block_view: 0 or 1 */
     struct wndl_vec seen_sites; /* struct wndl_heap_site_view: 0 or 1 */
 };

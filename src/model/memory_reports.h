@@ -58,7 +58,8 @@ struct wndl_memory_reports {
     struct wndl_vec rows;         /* struct wndl_reported */
     struct wndl_vec missing;      /* struct wndl_unreported */
     struct wndl_bytes running;    /* the reporter that began last, or empty */
-    bool is_difference;           /* amounts may well be negative */
+    uint64_t time;      /* when it was asked: ms since 1970; 0: not known */
+    bool is_difference; /* amounts may well be negative */
 };
 
 /*

@@ -31,6 +31,8 @@ bool wndl_memory_json_write(
     wndl_json_put_open(&j, '{');
     wndl_json_put_number(&j, "version", 1);
     wndl_json_put_truth(&j, "hasMozMallocUsableSize", true);
+    if (reports->time != 0)
+        wndl_json_put_number(&j, "time", reports->time);
     wndl_json_put_key(&j, "reports");
     wndl_json_put_open(&j, '[');
     for (size_t i = 0; i < reports->rows.len; i++) {

@@ -22,6 +22,18 @@ static void show(const struct wndl_memory_reports *reports)
     wndl_arena_free(&arena);
 }
 
+static void read_series(struct wndl_bytes file)
+{
+    struct wndl_arena arena;
+    struct wndl_vec series;
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&series, &arena, sizeof(struct wndl_memory_reports *));
+    if (wndl_memory_series_read(&series, &arena, file, NULL) == WNDL_NOMEM)
+        __builtin_trap();
+    wndl_memory_series_free(&series);
+    wndl_arena_free(&arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct wndl_memory_reports reports, none, difference;
@@ -35,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         !wndl_memory_reports_anonymize(&reports) ||
         !wndl_memory_reports_subtract(&difference, &reports, &none))
         __builtin_trap();
+    read_series((struct wndl_bytes){data, size});
     show(&reports);
     show(&difference);
     wndl_memory_reports_free(&difference);

@@ -9,23 +9,33 @@ import { Store, StoreContext } from "./state/store";
 import "./style.css";
 import { App } from "./views/app";
 
+// A page in the background draws nothing.
+function drawn(): Promise<void> {
+  return new Promise((done) => setTimeout(done));
+}
+
 async function main(root: HTMLElement): Promise<void> {
-  const { head, columns } = await readPage();
-  const profile = readProfile(head, columns);
-  document.title = display(head.title, 120);
-  const base = {
+  const page = await readPage();
+  const { head } = page;
+  const { profile, addTimes } = readProfile(head, page.columns);
+  const store = new Store({
     ...initial,
-    tab: hasTime(profile) ? "flame" : "heap",
-  } as const;
+    tab: hasTime(profile) ? "flame" : profile.memory ? "memory" : "heap",
+  });
+  document.title = display(head.title, 120);
   root.textContent = "";
   render(
-    <StoreContext.Provider value={new Store(base)}>
+    <StoreContext.Provider value={store}>
       <AnalysisContext.Provider value={new Analysis(profile)}>
         <App />
       </AnalysisContext.Provider>
     </StoreContext.Provider>,
     root,
   );
+  await drawn();
+  for (const _ of addTimes(await page.later())) await drawn();
+  store.refresh();
+  performance.mark("windlass-whole");
 }
 
 const root = document.getElementById("app")!;

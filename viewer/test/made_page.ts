@@ -6,6 +6,16 @@ import { Columns } from "../src/data/columns";
 import type { ColumnInfo, Head, HeapInfo } from "../src/data/head";
 import { type Profile, readProfile } from "../src/data/profile";
 
+// Rows of a tree of places; node 0 is added.
+export interface MadeHeld {
+  parent: number;
+  place: string;
+  blocks: number;
+  bytes: number;
+  offset: number;
+  how: number;
+}
+
 interface MadeHeap {
   info: HeapInfo;
   curve: [number, number, number][]; // us, bytes, blocks
@@ -13,6 +23,17 @@ interface MadeHeap {
   sizes?: { stack: number; power: number; [column: string]: number }[];
   // By snapshot.
   lived?: { snapshot: number; stack: number; bytes: number; blocks: number }[];
+  retained?: MadeHeld[];
+  chains?: MadeHeld[];
+}
+
+// A part of reported memory, with its amounts by report; NaN: none.
+export interface MadePart {
+  process: number;
+  parent: number; // 1 + index
+  name: string;
+  unit: number;
+  amounts: number[];
 }
 
 export interface MadeFunction {
@@ -29,6 +50,7 @@ export class MadePage {
   readonly blocks: number[][] = []; // thread, start, duration, node, waiting
   readonly marks: number[][] = []; // thread, time, duration, text, missed
   readonly sizes: number[][] = []; // process, time, resident
+  readonly parts: MadePart[] = [];
   private readonly strings = new Map<string, number>([["", 0]]);
   private readonly functions = new Map<string, number>();
   private readonly functionRows: number[][] = [];
@@ -39,7 +61,7 @@ export class MadePage {
 
   constructor(recordings = 1, modules = ["app", "libc.so.6"]) {
     this.head = {
-      format: 1,
+      format: 2,
       program: "windlass test",
       title: "made",
       recordings: Array.from({ length: recordings }, (_, i) => ({
@@ -157,9 +179,11 @@ export class MadePage {
     });
   }
 
-  encode(): { head: Head; data: Uint8Array } {
+  encode(): { head: Head; data: Uint8Array; later: Uint8Array } {
     this.samples.sort((s, t) => s[0] - t[0] || s[1] - t[1]);
     const file = new ColumnFile();
+    const later = new ColumnFile(true);
+    this.nameLater();
     this.encodeNames(file);
     const row = (rows: number[][], at: number) => rows.map((r) => r[at]);
     file.add(
@@ -178,16 +202,17 @@ export class MadePage {
       "u8",
       this.nodes.map((n) => n.how),
     );
-    file.add("samples.thread", "u32", row(this.samples, 0), true);
-    file.addFit("samples.time", row(this.samples, 1), true);
-    file.add("samples.node", "u32", row(this.samples, 2), true);
-    file.add("samples.cpu", "u32", row(this.samples, 3));
-    file.add("samples.end", "u8", row(this.samples, 4));
+    later.add("samples.thread", "u32", row(this.samples, 0), true);
+    later.addFit("samples.time", row(this.samples, 1), true);
+    later.add("samples.node", "u32", row(this.samples, 2), true);
+    later.add("samples.cpu", "u32", row(this.samples, 3));
+    later.add("samples.end", "u8", row(this.samples, 4));
     ["thread", "start", "duration", "node"].forEach((name, i) =>
-      file.addFit(`blocks.${name}`, row(this.blocks, i)),
+      later.addFit(`blocks.${name}`, row(this.blocks, i)),
     );
-    file.add("blocks.waiting", "u8", row(this.blocks, 4));
-    file.add("blocks.end", "u8", row(this.blocks, 5));
+    later.add("blocks.waiting", "u8", row(this.blocks, 4));
+    later.add("blocks.end", "u8", row(this.blocks, 5));
+    this.encodeSums(file);
     ["thread", "time", "duration", "text"].forEach((name, i) =>
       file.add(`marks.${name}`, "u32", row(this.marks, i)),
     );
@@ -195,14 +220,94 @@ export class MadePage {
     ["process", "time", "resident"].forEach((name, i) =>
       file.addFit(`sizes.${name}`, row(this.sizes, i), true),
     );
-    this.heaps.forEach((heap, i) => encodeHeap(file, `heap${i}.`, heap));
-    this.head.columns = file.infos;
-    return { head: this.head, data: file.data() };
+    this.heaps.forEach((heap, i) => {
+      encodeHeap(file, `heap${i}.`, heap);
+      this.encodeHeld(file, `heap${i}.retained.`, heap.retained);
+      this.encodeHeld(file, `heap${i}.chains.`, heap.chains);
+    });
+    if (this.head.memory) this.encodeMemory(file);
+    this.head.columns = [...file.infos, ...later.infos];
+    return { head: this.head, data: file.data(), later: later.data() };
   }
 
   profile(): Profile {
-    const { head, data } = this.encode();
-    return readProfile(head, new Columns(head.columns, data));
+    const { head, data, later } = this.encode();
+    const reading = readProfile(head, new Columns(head.columns, data));
+    const steps = reading.addTimes(new Columns(head.columns, later, true));
+    while (!steps.next().done);
+    return reading.profile;
+  }
+
+  private encodeSums(file: ColumnFile): void {
+    const sums = new Map<string, number[]>();
+    const add = (thread: number, node: number, end: number, cpu: number | null) => {
+      const { recording } =
+        this.head.processes[this.head.threads[thread].process];
+      const key = [recording, node, end ?? 0].join();
+      const row = sums.get(key) ?? [recording, node, end ?? 0, 0, 0];
+      sums.set(key, row);
+      row[3] += cpu === null ? 0 : 1;
+      row[4] += cpu ?? 0;
+    };
+    for (const [thread, , node, cpu, end] of this.samples)
+      add(thread, node, end, cpu);
+    for (const [thread, , , node, , end] of this.blocks)
+      add(thread, node, end, null);
+    ["recording", "node", "end", "samples", "cpu"].forEach((name, i) => {
+      const values = [...sums.values()].map((row) => row[i]);
+      if (i === 0 || i === 2) file.add(`sums.${name}`, "u8", values);
+      else file.addFit(`sums.${name}`, values, i === 1);
+    });
+  }
+
+  // Strings that only later columns have.
+  private nameLater(): void {
+    for (const { retained, chains } of this.heaps)
+      for (const held of [...(retained ?? []), ...(chains ?? [])])
+        this.string(held.place);
+    for (const part of this.parts) this.string(part.name);
+  }
+
+  private encodeHeld(file: ColumnFile, prefix: string, rows?: MadeHeld[]) {
+    if (!rows) return;
+    const top = { parent: 0, place: "", blocks: 0, bytes: 0, offset: 0, how: 0 };
+    const all = [top, ...rows].map((held) => ({
+      ...held,
+      place: this.string(held.place),
+    }));
+    for (const name of Object.keys(top) as (keyof typeof top)[])
+      file.addFit(
+        prefix + name,
+        all.map((held) => Number(held[name])),
+      );
+  }
+
+  private encodeMemory(file: ColumnFile): void {
+    const { parts } = this;
+    for (const name of ["process", "parent", "unit"] as const)
+      file.addFit(
+        `memory.${name}`,
+        parts.map((part) => part[name]),
+      );
+    for (const name of ["name", "description"])
+      file.addFit(
+        `memory.${name}`,
+        parts.map((part) => this.string(part.name)),
+      );
+    const values = this.head.memory!.reports.flatMap((_, report) =>
+      parts.flatMap(({ amounts }, part) =>
+        Number.isNaN(amounts[report])
+          ? []
+          : [[report, part, Math.abs(amounts[report]), Number(amounts[report] < 0)]],
+      ),
+    );
+    ["report", "part", "size", "how"].forEach((name, i) =>
+      file.addFit(
+        `memory.values.${name}`,
+        values.map((value) => value[i]),
+        i < 2,
+      ),
+    );
   }
 
   private encodeNames(file: ColumnFile): void {
@@ -285,6 +390,8 @@ const arrays = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };
 
 // All wide columns are stored in planes, as windlass does it.
 export class ColumnFile {
+  constructor(private readonly later = false) {}
+
   readonly infos: ColumnInfo[] = [];
   private readonly parts: Uint8Array[] = [];
   private size = 0;
@@ -318,6 +425,7 @@ export class ColumnFile {
       offset: this.size,
       delta,
       planes: width > 1,
+      later: this.later,
     });
     this.parts.push(planes);
     this.size += planes.length;
@@ -330,7 +438,7 @@ export class ColumnFile {
 
 // The page: a template with the data in its place.
 export function fillPage(template: string, made: MadePage): string {
-  const { head, data } = made.encode();
+  const { head, data, later } = made.encode();
   const json = JSON.stringify(head)
     .replaceAll("<", "\\u003c")
     .replaceAll("\u2028", "\\u2028")
@@ -339,6 +447,8 @@ export function fillPage(template: string, made: MadePage): string {
     `<script type="application/json" id="windlass-head">${json}</script>\n` +
     '<script type="text/plain" id="windlass-data">' +
     gzipSync(data).toString("base64") +
+    '</script>\n<script type="text/plain" id="windlass-later">' +
+    gzipSync(later).toString("base64") +
     "</script>";
   return template.split("<!--windlass-data-->").join(elements);
 }

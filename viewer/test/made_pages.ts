@@ -187,6 +187,66 @@ export function growthPage(): MadePage {
   return made;
 }
 
+// What a program reports of its memory, three times.
+export function memoryPage(): MadePage {
+  const made = new MadePage(0);
+  made.head.memory = {
+    processes: ["", "server (pid 41)"],
+    reports: [1000, 11000, 21000].map((time_ms) => ({
+      file: "series.json",
+      time_ms,
+    })),
+  };
+  const parts: [number, string, number, number[]][] = [
+    [0, "explicit", 0, [3072, 4096, 8192]],
+    [1, "cache", 0, [2048, 3072, 6144]],
+    [1, "users", 0, [1024, 1024, 1024]],
+    [2, "entries", 0, [2048, 3072, 6144]],
+    [1, "leaky", 0, [NaN, NaN, 1024]],
+    [0, "faults", 2, [5, 6, 7]],
+    [0, "wrong", 0, [-512, -512, -512]],
+  ];
+  for (const [parent, name, unit, amounts] of parts)
+    made.parts.push({ process: 2, parent, name, unit, amounts });
+  return made;
+}
+
+// A heap of which it is known who holds what.
+export function heldPage(): MadePage {
+  const made = new MadePage();
+  const process = made.process();
+  made.thread(process, "main");
+  const held = (
+    parent: number,
+    place: string,
+    blocks: number,
+    bytes: number,
+    how: number,
+    offset = 0,
+  ) => ({ parent, place, blocks, bytes, how, offset });
+  made.heap({
+    info: { process, totals: {}, sampled: false },
+    curve: [],
+    stacks: [
+      { node: made.stack("main;fill;malloc"), bytes_live: 900, blocks_live: 3 },
+    ],
+    retained: [
+      held(0, "`cache` of app", 0, 0, 1),
+      held(1, "fill (app.c:3)", 1, 100, 0),
+      held(2, "value (app.c:9)", 2, 800, 8),
+      held(0, "[lost]", 0, 0, 1),
+      held(4, "value (app.c:9)", 1, 400, 0),
+    ],
+    chains: [
+      held(0, "`cache` of app", 0, 0, 1),
+      held(1, "fill (app.c:3)", 1, 100, 16, 8),
+      held(2, "value (app.c:9)", 2, 800, 16 | 8 | 2, 24),
+      held(0, "value (app.c:9)", 1, 400, 0),
+    ],
+  });
+  return made;
+}
+
 export const hostileNames = [
   "<script>globalThis.broken = 1</script>",
   '"><img src=x onerror="globalThis.broken = 1">',

@@ -38,6 +38,16 @@ import { Analysis } from "../src/state/analysis";
 import { initial } from "../src/state/state";
 import { laneRows, makeLane, residentAt } from "../src/views/lanes";
 import { MadePage } from "./made_page";
+import { heldPage, memoryPage } from "./made_pages";
+import { chainsTo, retainedOrder } from "../src/model/held";
+import {
+  changeOf,
+  memoryAmount,
+  memoryChange,
+  memoryPath,
+  memoryTree,
+  treemap,
+} from "../src/model/memory_tree";
 import { cpuPage, diffPage, growthPage, heapPage } from "./made_pages";
 
 const shape = (kind: ShapeKind, other: Partial<Shape> = {}): Shape => ({
@@ -639,4 +649,101 @@ test("growth is told by signs", () => {
   assert.equal(change(1024, "bytes"), "+1.00 KiB");
   assert.equal(change(-1, "blocks"), "\u22121 block");
   assert.equal(change(0, "blocks"), "\u00b10 blocks");
+});
+
+test("reports of memory become trees, alone and compared", () => {
+  const memory = memoryPage().profile().memory!;
+  const now = memoryTree(memory, 2, 2, null);
+  assert.deepEqual(now.children.get(-1), [0, 5, 6]);
+  assert.deepEqual(now.children.get(0), [1, 2, 4]);
+  assert.equal(memoryAmount(now, 6, now.amount[6]), "-512 B");
+  assert.equal(memoryAmount(now, 5, now.amount[5]), "7");
+  assert.deepEqual(memoryPath(now, 3), [0, 1, 3]);
+  const first = memoryTree(memory, 2, 0, null);
+  assert.deepEqual(first.children.get(0), [1, 2]);
+  const grown = memoryTree(memory, 2, 2, 0);
+  assert.deepEqual(grown.children.get(0), [1, 4, 2]);
+  assert.deepEqual(
+    [0, 1, 2, 4].map((n) => changeOf(grown, n)),
+    [5120, 4096, 0, 1024],
+  );
+  assert.equal(memoryChange(grown, 5), "+2");
+  assert.equal(memoryTree(memory, 1, 0, null).children.size, 0);
+});
+
+test("a treemap's areas are as large as the parts, and do not overlap", () => {
+  const tree = memoryTree(memoryPage().profile().memory!, 2, 2, null);
+  const areas = treemap(tree, 0, 400, 317);
+  const inner = areas.filter((a) => a.depth === 1);
+  assert.deepEqual(
+    inner.map((a) => a.part),
+    [1, 2, 4],
+  );
+  const inside = 398 * (317 - 18);
+  for (const { part, x, y, width, height } of inner) {
+    const share = tree.weight[part] / 8192;
+    assert.ok(Math.abs(width * height - share * inside) < 1, String(part));
+    assert.ok(x >= 0.99 && y >= 16.9 && x + width < 399.1 && y + height < 316.1);
+  }
+  for (const a of inner)
+    for (const b of inner)
+      assert.ok(
+        a === b ||
+          a.x + a.width <= b.x + 0.01 ||
+          b.x + b.width <= a.x + 0.01 ||
+          a.y + a.height <= b.y + 0.01 ||
+          b.y + b.height <= a.y + 0.01,
+      );
+});
+
+test("what is retained is summed up by root and by site", () => {
+  const profile = heldPage().profile();
+  const { retained } = profile.heaps[0];
+  const names = (by: "root" | "site", unit: "bytes" | "blocks") => {
+    const { tree, totals } = retainedOrder(retained, by, unit);
+    return [...tree.parent].map((parent, n) => [
+      parent,
+      profile.strings.text(tree.key[n]),
+      totals.a.total[n],
+    ]);
+  };
+  assert.deepEqual(names("root", "bytes").slice(1), [
+    [0, "`cache` of app", 900],
+    [1, "fill (app.c:3)", 900],
+    [2, "value (app.c:9)", 800],
+    [0, "[lost]", 400],
+    [4, "value (app.c:9)", 400],
+  ]);
+  assert.deepEqual(names("site", "blocks").slice(1), [
+    [0, "fill (app.c:3)", 3],
+    [1, "value (app.c:9)", 2],
+    [0, "value (app.c:9)", 1],
+  ]);
+});
+
+test("chains lead from a place to its roots", () => {
+  const { heaps, strings } = heldPage().profile();
+  const { chains } = heaps[0];
+  const found = chainsTo(chains, chains.place[3]);
+  assert.deepEqual(
+    found.map(({ bytes, blocks, steps }) => [
+      bytes,
+      blocks,
+      steps.map((s) => [strings.text(s.place), s.offset, s.isConservative]),
+    ]),
+    [
+      [
+        800,
+        2,
+        [
+          ["value (app.c:9)", null, false],
+          ["fill (app.c:3)", 24, true],
+          ["`cache` of app", 8, false],
+        ],
+      ],
+      [400, 1, [["value (app.c:9)", null, false]]],
+    ],
+  );
+  assert.ok(found[0].steps[2].isRoot && found[0].steps[0].repeats);
+  assert.ok(!found[1].steps[0].isRoot);
 });

@@ -31,8 +31,9 @@ static enum wndl_status answer(struct wndl_heap_holders *h,
     const struct wndl_heap_known *known,
     const struct wndl_holders_wanted *wanted, struct wndl_error *err)
 {
-    if (wanted->place != NULL &&
-        !wndl_holder_steps_fill(h, known, wanted->place))
+    if ((wanted->place != NULL &&
+            !wndl_holder_steps_fill(h, known, wanted->place)) ||
+        (wanted->trees && !wndl_holder_trees_fill(h, known)))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     enum wndl_status status = WNDL_OK;
     if (wanted->block != 0)
@@ -54,6 +55,8 @@ enum wndl_status wndl_heap_holders_fill(struct wndl_heap_holders *h,
     wndl_arena_init(&h->arena, mem);
     wndl_arena_init(&scratch, mem);
     wndl_vec_init(&h->steps, &h->arena, sizeof(struct wndl_holder_step));
+    wndl_vec_init(&h->retained, &h->arena, sizeof(struct wndl_held_node));
+    wndl_vec_init(&h->chains, &h->arena, sizeof(struct wndl_held_node));
     wndl_vec_init(&h->seen, &h->arena, sizeof(struct wndl_heap_block_view));
     wndl_vec_init(
         &h->seen_sites, &h->arena, sizeof(struct wndl_heap_site_view));

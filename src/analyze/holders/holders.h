@@ -15,6 +15,7 @@ struct wndl_holders_wanted {
     uint64_t block; /* an address in the block that is viewed; 0: none */
     uint64_t site;  /* the row of by_place that is viewed, from 1; 0: none */
     const struct wndl_heap_variables *variables; /* or NULL */
+    bool trees; /* of all blocks: `retained` and `chains` are filled in */
 };
 
 /*

@@ -8,31 +8,24 @@
 
 enum { WORD = 8 };
 
-/*
- * A chain, from a root down to the place of a block, without detours: where a
- * place comes again, all since it came first is left out. So blocks of one or
- * several places that hold each other, as in a list, are one step, however many
- * they are. Chain 0 has no place.
- */
-struct chain {
-    uint32_t parent; /* the chain without its last place */
-    uint32_t place;
-    uint32_t depth; /* number of places */
-    bool is_root;
-    /* The pointers from the place before. */
-    uint64_t pointers, conservative, offset;
-    bool offsets_differ;
-    bool repeats;           /* blocks of the place hold each other */
-    uint64_t blocks, bytes; /* of the place, which end here */
+/* What a node hangs below: a holder or a dominator. */
+struct above {
+    const uint32_t *nodes; /* by node; WNDL_NO_INDEX: nothing */
+    const uint32_t *edges; /* by node: the pointer from it; or NULL */
+    const uint32_t *order; /* nodes, each after what it hangs below */
+    uint32_t count;
 };
 
 struct walk {
     struct wndl_heap_holders *h;
     const struct wndl_heap_known *known;
     struct wndl_arena scratch;
-    struct wndl_vec chains;          /* struct chain */
+    struct wndl_vec chains;          /* struct wndl_held_node */
     struct wndl_map children, steps; /* by parent, place and kind */
     uint32_t *of_nodes;              /* the chain of each node */
+    struct above above;
+    uint32_t most;         /* chains */
+    uint32_t shared, lost; /* places above what nothing dominates */
 };
 
 static uint32_t place_of(const struct walk *w, uint32_t node)
@@ -42,7 +35,7 @@ static uint32_t place_of(const struct walk *w, uint32_t node)
 
 /* ---- chains, from the roots down */
 
-static struct chain *chain_at(const struct walk *w, uint32_t chain)
+static struct wndl_held_node *chain_at(const struct walk *w, uint32_t chain)
 {
     return wndl_vec_at(&w->chains, chain);
 }
@@ -70,11 +63,13 @@ static uint32_t child_of(
         wndl_map_put(&w->children, key_of(parent, place, is_root));
     if (known == NULL || *known != 0)
         return known == NULL ? 0 : (uint32_t)*known;
-    struct chain *added = wndl_vec_push(&w->chains);
+    if (w->chains.len >= w->most && parent != 0)
+        return parent;
+    struct wndl_held_node *added = wndl_vec_push(&w->chains);
     if (added == NULL)
         return 0;
     *known = w->chains.len - 1;
-    *added = (struct chain){
+    *added = (struct wndl_held_node){
         .parent = parent,
         .place = place,
         .depth = chain_at(w, parent)->depth + 1,
@@ -83,7 +78,8 @@ static uint32_t child_of(
     return (uint32_t)*known;
 }
 
-static void note_pointer(struct chain *c, const struct wndl_heap_edge *e)
+static void note_pointer(
+    struct wndl_held_node *c, const struct wndl_heap_edge *e)
 {
     const uint64_t offset = (uint64_t)e->offset * WORD;
     c->offsets_differ |= c->pointers != 0 && c->offset != offset;
@@ -92,13 +88,23 @@ static void note_pointer(struct chain *c, const struct wndl_heap_edge *e)
     c->conservative += e->conservative;
 }
 
-/* The chain of a node that is reached, whose holder has one. */
+/* A root is on top, and so are blocks that nothing dominates. */
+static uint32_t begin(struct walk *w, uint32_t node)
+{
+    const uint32_t place = place_of(w, node);
+    if (node >= w->h->graph.block_count)
+        return child_of(w, 0, place, true);
+    const bool is_lost = w->known->reach.holders[node] == WNDL_NO_INDEX;
+    const uint32_t top = child_of(w, 0, is_lost ? w->lost : w->shared, true);
+    return top == 0 ? 0 : child_of(w, top, place, false);
+}
+
+/* The chain of a node; what it hangs below has one. */
 static uint32_t extend(struct walk *w, uint32_t node)
 {
-    const struct wndl_heap_reach *reach = &w->known->reach;
-    const uint32_t holder = reach->holders[node];
+    const uint32_t holder = w->above.nodes[node];
     if (holder == WNDL_NO_INDEX)
-        return child_of(w, 0, place_of(w, node), true);
+        return begin(w, node);
     const uint32_t above = w->of_nodes[holder], place = place_of(w, node);
     const uint32_t again = find_place(w, above, place);
     if (again != 0) {
@@ -108,24 +114,23 @@ static uint32_t extend(struct walk *w, uint32_t node)
     if (chain_at(w, above)->depth >= WNDL_HOLDER_STEPS)
         return above;
     const uint32_t chain = child_of(w, above, place, false);
-    if (chain != 0)
+    if (chain != 0 && chain != above && w->above.edges != NULL)
         note_pointer(
-            chain_at(w, chain), &w->h->graph.edges[reach->edges[node]]);
+            chain_at(w, chain), &w->h->graph.edges[w->above.edges[node]]);
     return chain;
 }
 
 static bool make_chains(struct walk *w)
 {
-    const struct wndl_heap_reach *reach = &w->known->reach;
     const size_t nodes = (size_t)wndl_heap_graph_nodes(&w->h->graph) + 1;
     w->of_nodes = wndl_arena_calloc(&w->scratch, nodes, sizeof *w->of_nodes);
     if (w->of_nodes == NULL || wndl_vec_push(&w->chains) == NULL)
         return false;
-    for (uint32_t i = 0; i < reach->order_count; i++) {
-        const uint32_t chain = extend(w, reach->order[i]);
+    for (uint32_t i = 0; i < w->above.count; i++) {
+        const uint32_t node = w->above.order[i], chain = extend(w, node);
         if (chain == 0)
             return false;
-        w->of_nodes[reach->order[i]] = chain;
+        w->of_nodes[node] = chain;
     }
     return true;
 }
@@ -139,13 +144,16 @@ static bool has_text(
     return memmem(s.data, s.size, text, strlen(text)) != NULL;
 }
 
-/* Lost blocks have a chain of their place alone. */
+/*
+ * Counts the blocks of `place`, NULL: all. Lost blocks have a chain of their
+ * place alone.
+ */
 static bool count_blocks(struct walk *w, const char *place)
 {
     const struct wndl_heap_graph *g = &w->h->graph;
     for (uint32_t i = 0; i < g->block_count; i++) {
         const uint32_t at = place_of(w, i);
-        if (!has_text(w->h, at, place))
+        if (place != NULL && !has_text(w->h, at, place))
             continue;
         uint32_t chain = w->of_nodes[i];
         chain = chain == 0 ? child_of(w, 0, at, false) : chain;
@@ -186,8 +194,9 @@ static uint32_t step_of(
 }
 
 /* `below`: the chain whose pointers the place of the step has; NULL: none. */
-static void add_to_step(struct wndl_holder_step *step, const struct chain *c,
-    const struct chain *below, const struct chain *all)
+static void add_to_step(struct wndl_holder_step *step,
+    const struct wndl_held_node *c, const struct wndl_held_node *below,
+    const struct wndl_held_node *all)
 {
     const bool is_first = step->blocks == 0;
     step->blocks += all->blocks;
@@ -201,11 +210,11 @@ static void add_to_step(struct wndl_holder_step *step, const struct chain *c,
     step->is_conservative |= below->conservative * 2 > below->pointers;
 }
 
-static bool add_steps(struct walk *w, const struct chain *all)
+static bool add_steps(struct walk *w, const struct wndl_held_node *all)
 {
-    const struct chain *below = NULL;
+    const struct wndl_held_node *below = NULL;
     uint32_t step = 0;
-    for (const struct chain *c = all; c->depth != 0;
+    for (const struct wndl_held_node *c = all; c->depth != 0;
          below = c, c = chain_at(w, c->parent)) {
         step = step_of(w, step, c->place, c->is_root);
         if (step == 0)
@@ -227,15 +236,60 @@ static bool make_steps(struct walk *w, const char *place)
     return true;
 }
 
+static void open_walk(struct walk *w, struct wndl_arena *chains)
+{
+    const struct wndl_heap_reach *reach = &w->known->reach;
+    w->above = (struct above){
+        reach->holders, reach->edges, reach->order, reach->order_count};
+    wndl_arena_init(&w->scratch, w->h->arena.mem);
+    wndl_vec_init(&w->chains, chains, sizeof(struct wndl_held_node));
+    wndl_map_init(&w->children, &w->scratch);
+    wndl_map_init(&w->steps, &w->scratch);
+}
+
 bool wndl_holder_steps_fill(struct wndl_heap_holders *h,
     const struct wndl_heap_known *known, const char *place)
 {
-    struct walk w = {.h = h, .known = known};
-    wndl_arena_init(&w.scratch, h->arena.mem);
-    wndl_vec_init(&w.chains, &w.scratch, sizeof(struct chain));
-    wndl_map_init(&w.children, &w.scratch);
-    wndl_map_init(&w.steps, &w.scratch);
+    struct walk w = {.h = h, .known = known, .most = UINT32_MAX};
+    open_walk(&w, &w.scratch);
     const bool is_filled = make_steps(&w, place);
     wndl_arena_free(&w.scratch);
     return is_filled;
+}
+
+/* ---- all blocks */
+
+static bool add_place(
+    struct wndl_heap_holders *h, const char *text, uint32_t *place)
+{
+    const struct wndl_bytes bytes = {(const uint8_t *)text, strlen(text)};
+    return wndl_intern_add(&h->strings, bytes, place);
+}
+
+/* Fills in a tree by what blocks hang below; NULL: by who holds them. */
+static bool fill_tree(
+    struct walk *w, struct wndl_vec *tree, const struct above *above)
+{
+    open_walk(w, &w->h->arena);
+    if (above != NULL)
+        w->above = *above;
+    const bool is_filled = make_chains(w) && count_blocks(w, NULL);
+    wndl_arena_free(&w->scratch);
+    *tree = w->chains;
+    return is_filled;
+}
+
+bool wndl_holder_trees_fill(
+    struct wndl_heap_holders *h, const struct wndl_heap_known *known)
+{
+    const struct wndl_heap_dominators *d = &known->dominators;
+    const struct above dominated = {
+        .nodes = d->of, .order = d->order, .count = d->order_count};
+    struct walk w = {.h = h, .known = known, .most = WNDL_HELD_NODES};
+    if (!add_place(h, "[several roots]", &w.shared) ||
+        !add_place(h, "[lost]", &w.lost) ||
+        !fill_tree(&w, &h->retained, &dominated))
+        return false;
+    struct walk chains = {.h = h, .known = known, .most = WNDL_HELD_NODES};
+    return fill_tree(&chains, &h->chains, NULL);
 }

@@ -118,6 +118,14 @@ static void note_missing(const struct wndl_memory_reports *reports)
     }
 }
 
+static void note_time(struct wndl_memory_reports *reports)
+{
+    struct timespec now;
+    if (clock_gettime(CLOCK_REALTIME, &now) == 0)
+        reports->time =
+            (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 /* Reads all operands. What is missing of them is said. */
 static bool read_all(struct wndl_memory_reports *reports,
     const struct memory_options *o, struct wndl_operands operands)
@@ -126,6 +134,8 @@ static bool read_all(struct wndl_memory_reports *reports,
     for (size_t i = 0; i < operands.count; i++) {
         const char *text = operands.texts[i];
         const pid_t pid = pid_of(text);
+        if (pid != 0)
+            note_time(reports);
         fine &= *text != '\0' && pid != 0
                     ? wndl_memory_ask(reports, pid, o->timeout, o->in_copy)
                     : read_file(reports, text, operands.count == 1);

@@ -5,6 +5,7 @@
 #include "analyze/time/report_fill.h"
 #include "analyze/view/assembly.h"
 #include "analyze/view/findings.h"
+#include "analyze/view/held.h"
 #include "analyze/view/sources.h"
 #include "cli/core/command.h"
 #include "cli/core/output.h"
@@ -13,6 +14,7 @@
 #include "cli/shared/newest.h"
 #include "cli/shared/recording.h"
 #include "cli/view/page.h"
+#include "cli/view/reports.h"
 #include "cli/view/server.h"
 #include "out/report_text/heap.h"
 #include "out/report_text/report_text.h"
@@ -59,6 +61,8 @@ static const struct wndl_example examples[] = {
         "write a page that can be sent to others"},
     {"windlass view -o app.html monday.cpu.wndl friday.cpu.wndl",
         "show which functions became slower and faster"},
+    {"windlass view -o app.html monday.json.gz friday.json.gz",
+        "show what memory reports have in common, and what grew"},
     {NULL, NULL},
 };
 
@@ -68,7 +72,8 @@ struct shown {
     struct wndl_arena arena; /* of what follows */
     struct wndl_buf summaries[WNDL_MERGED_MAX];
     struct wndl_vec findings[WNDL_MERGED_MAX], sources[WNDL_MERGED_MAX];
-    struct wndl_vec codes[WNDL_MERGED_MAX];
+    struct wndl_vec codes[WNDL_MERGED_MAX], held[WNDL_MERGED_MAX];
+    struct wndl_view_reports reports;
     struct wndl_viewed view;
 };
 
@@ -140,7 +145,8 @@ static bool prepare_recording(struct shown *shown, size_t i, const char *path,
     bool prepared = sum_up(&shown->loaded[i], summary) &&
                     wndl_view_findings(&shown->findings[i], s, &shown->arena) &&
                     add_sources(&shown->sources[i], s, o, &shown->arena) &&
-                    add_code(&shown->codes[i], s, o, &shown->arena);
+                    add_code(&shown->codes[i], s, o, &shown->arena) &&
+                    wndl_view_held(&shown->held[i], s, &shown->arena);
     shown->view.recordings[i] = (struct wndl_view_recording){
         .file = path,
         .symbolized = s,
@@ -148,6 +154,7 @@ static bool prepare_recording(struct shown *shown, size_t i, const char *path,
         .findings = &shown->findings[i],
         .sources = &shown->sources[i],
         .codes = &shown->codes[i],
+        .held = &shown->held[i],
     };
     return prepared;
 }
@@ -175,6 +182,7 @@ static void unload_recordings(struct shown *shown)
 {
     for (size_t i = 0; i < shown->view.count; i++) {
         wndl_buf_free(&shown->summaries[i]);
+        wndl_view_held_free(&shown->held[i]);
         wndl_cli_recording_close(&shown->loaded[i]);
     }
     wndl_arena_free(&shown->arena);
@@ -302,29 +310,47 @@ static bool are_comparable(const struct shown *shown)
     return have;
 }
 
-static int make_page(const struct view_options *o,
-    struct wndl_operands operands, char **page, size_t *size)
-{
-    struct shown shown = {.view = {.page = wndl_view_page()}};
-    int exit_code = WNDL_EXIT_OK;
-    wndl_arena_init(&shown.arena, wndl_mem_libc());
-    for (size_t i = 0; i < operands.count && exit_code == WNDL_EXIT_OK; i++) {
-        if (!load_recording(&shown, operands.texts[i], o))
-            exit_code = WNDL_EXIT_FAILURE;
-    }
-    if (shown.view.count == WNDL_MERGED_MAX && !are_comparable(&shown))
-        exit_code = WNDL_EXIT_FAILURE;
-    if (exit_code == WNDL_EXIT_OK)
-        exit_code = o->out != NULL ? write_file(o, &shown)
-                                   : write_memory(&shown, page, size);
-    unload_recordings(&shown);
-    return exit_code;
-}
-
 static int usage_error(const char *what)
 {
     wndl_cli_error("%s; see 'windlass view --help'", what);
     return WNDL_EXIT_USAGE;
+}
+
+static bool load_recordings(struct shown *shown, const struct view_options *o,
+    struct wndl_operands operands)
+{
+    for (size_t i = 0; i < operands.count; i++) {
+        if (!load_recording(shown, operands.texts[i], o))
+            return false;
+    }
+    return shown->view.count < WNDL_MERGED_MAX || are_comparable(shown);
+}
+
+static bool load(struct shown *shown, const struct view_options *o,
+    struct wndl_operands operands, bool are_reports)
+{
+    if (!are_reports)
+        return load_recordings(shown, o, operands);
+    shown->view.memory = &shown->reports.shown;
+    return wndl_view_reports_load(&shown->reports, operands);
+}
+
+static int make_page(const struct view_options *o,
+    struct wndl_operands operands, char **page, size_t *size)
+{
+    struct shown shown = {.view = {.page = wndl_view_page()}};
+    const bool are_reports = wndl_view_is_reports(operands.texts[0]);
+    int exit_code = WNDL_EXIT_FAILURE;
+    if (!are_reports && operands.count > WNDL_MERGED_MAX)
+        return usage_error("view takes two recordings at most");
+    wndl_arena_init(&shown.arena, wndl_mem_libc());
+    if (load(&shown, o, operands, are_reports))
+        exit_code = o->out != NULL ? write_file(o, &shown)
+                                   : write_memory(&shown, page, size);
+    if (are_reports)
+        wndl_view_reports_free(&shown.reports);
+    unload_recordings(&shown);
+    return exit_code;
 }
 
 static bool are_maps(const struct view_options *o)
@@ -380,13 +406,16 @@ const struct wndl_command wndl_cmd_view = {
     .name = "view",
     .group = WNDL_GROUP_LOOK,
     .summary = "show a recording in a web browser",
-    .operands = "[FILE [LATER]]",
+    .operands = "[FILE [LATER]]|[REPORT...]",
     .description =
         "Shows a recording of time, of heaps or of both, or how LATER differs "
         "from FILE, as one self-contained page, with the source of the hottest "
         "functions if it is available and unchanged. Without FILE, it is the "
         "newest recording in this folder that is yours. The page makes no "
         "network requests.\n\n"
+        "REPORTs are memory reports, of 'windlass memory -o' or of a series "
+        "that 'windlass memory --every --json' wrote: as a tree and as areas, "
+        "over time.\n\n"
         "Without -o, windlass serves the page to browsers on this machine "
         "until Ctrl-C. It prints the address, which nobody can guess, and "
         "opens it with xdg-open if there is a desktop; while xdg-open runs, "
@@ -395,6 +424,6 @@ const struct wndl_command wndl_cmd_view = {
     .options_size = sizeof(struct view_options),
     .examples = examples,
     .takes_recordings = true,
-    .max_operands = 2,
+    .max_operands = SIZE_MAX,
     .run = run_view,
 };

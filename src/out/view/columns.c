@@ -17,8 +17,9 @@ static uint8_t *open_column(struct wndl_view_columns *c, const char *name,
     while (c->data.size % ALIGNMENT != 0)
         wndl_buf_byte(&c->data, 0);
     wndl_buf_printf(&c->head,
-        "%s\n{\"name\":\"%s\",%s,\"length\":%zu,\"offset\":%zu}",
-        c->head.size == 0 ? "" : ",", name, form, count, c->data.size);
+        "%s\n{\"name\":\"%s\",%s,%s\"length\":%zu,\"offset\":%zu}",
+        c->head.size == 0 ? "" : ",", name, form,
+        c->later ? "\"later\":true," : "", count, c->data.size);
     uint8_t *to = wndl_buf_reserve(&c->data, count * element);
     if (to != NULL)
         c->data.size += count * element;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <windlass/version.h>
 
-enum { FORMAT = 1, NS_PER_MS = 1000000 };
+enum { FORMAT = 2, NS_PER_MS = 1000000 };
 
 static struct wndl_bytes text_of(const char *text)
 {
@@ -338,6 +338,24 @@ static void put_codes(const struct wndl_view_writer *w, struct wndl_json *j)
     wndl_json_put_close(j, ']');
 }
 
+static struct wndl_bytes report_name(const struct wndl_vec *memory, size_t i)
+{
+    const struct wndl_view_report *report = wndl_vec_at(memory, i);
+    return wndl_path_name(text_of(report->file));
+}
+
+/* The names of the first and the last file of memory reports. */
+static void add_memory_title(const struct wndl_vec *memory, struct wndl_buf *to)
+{
+    const struct wndl_bytes first = report_name(memory, 0);
+    const struct wndl_bytes last = report_name(memory, memory->len - 1);
+    wndl_buf_add(to, first.data, first.size);
+    if (wndl_bytes_equal(first, last))
+        return;
+    wndl_buf_text(to, " to ");
+    wndl_buf_add(to, last.data, last.size);
+}
+
 static void put_title(const struct wndl_view_writer *w, struct wndl_json *j)
 {
     const struct wndl_view_recording *r = w->view->recordings;
@@ -348,6 +366,8 @@ static void put_title(const struct wndl_view_writer *w, struct wndl_json *j)
         wndl_buf_add(&title, name.data, name.size);
         wndl_buf_text(&title, i == 0 ? "" : " against ");
     }
+    if (w->view->count == 0)
+        add_memory_title(w->view->memory, &title);
     wndl_json_put_string(
         j, "title", (struct wndl_bytes){title.data, title.size});
     j->out->failed = j->out->failed || title.failed;
@@ -372,8 +392,11 @@ void wndl_view_put_head(struct wndl_view_writer *w, struct wndl_buf *to)
     put_heaps(w, &j);
     put_sources(w, &j);
     put_codes(w, &j);
+    wndl_view_put_memory(w, &j);
     open_array(&j, "columns");
     wndl_buf_add(to, w->columns.head.data, w->columns.head.size);
+    wndl_buf_byte(to, ',');
+    wndl_buf_add(to, w->later.head.data, w->later.head.size);
     wndl_json_put_close(&j, ']');
     wndl_json_put_close(&j, '}');
 }

@@ -440,6 +440,11 @@ void wndl_view_add_heaps(struct wndl_view_writer *w)
     for (size_t r = 0; r < w->view->count; r++) {
         const struct wndl_vec *heaps = &wndl_view_profile(w, r)->heaps;
         h.part = &w->merged.parts[r];
+        const struct wndl_vec *held = w->view->recordings[r].held;
+        for (size_t i = 0; held != NULL && i < held->len && !w->failed; i++) {
+            const struct wndl_view_held *of = wndl_vec_at(held, i);
+            wndl_view_add_held(w, h.number + of->heap, of->holders);
+        }
         for (size_t i = 0; i < heaps->len && !w->failed; i++, h.number++) {
             h.of = wndl_vec_at(heaps, i);
             add_heap(&h);

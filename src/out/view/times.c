@@ -24,6 +24,7 @@ struct kind {
 
 /* The moments of all recordings, in order. */
 struct line {
+    struct wndl_view_columns *to;
     struct wndl_view_writer *w;
     struct moment *moments;
     size_t count;
@@ -93,10 +94,10 @@ static bool fill_line(struct line *l, const struct kind *kind)
     return true;
 }
 
-static bool open_line(
-    struct line *l, struct wndl_view_writer *w, const struct kind *kind)
+static bool open_line(struct line *l, struct wndl_view_writer *w,
+    const struct kind *kind, struct wndl_view_columns *to)
 {
-    *l = (struct line){.w = w};
+    *l = (struct line){.to = to, .w = w};
     w->failed = w->failed || !fill_line(l, kind);
     return !w->failed;
 }
@@ -113,7 +114,7 @@ static void add_column(
         for (size_t i = l->starts[r]; i < l->starts[r + 1]; i++)
             w->numbers[i] = value(w, &w->merged.parts[r], &l->moments[i]);
     }
-    wndl_view_numbers(&w->columns, name, w->numbers, l->count, delta);
+    wndl_view_numbers(l->to, name, w->numbers, l->count, delta);
 }
 
 static void add_bytes(const struct line *l, const char *name, value_of *value)
@@ -124,7 +125,7 @@ static void add_bytes(const struct line *l, const char *name, value_of *value)
             l->bytes[i] =
                 (uint8_t)value(w, &w->merged.parts[r], &l->moments[i]);
     }
-    wndl_view_bytes(&w->columns, name, l->bytes, l->count);
+    wndl_view_bytes(l->to, name, l->bytes, l->count);
 }
 
 static uint64_t thread_of(struct wndl_view_writer *w,
@@ -139,6 +140,84 @@ static uint64_t time_of(struct wndl_view_writer *w,
     (void)w;
     (void)part;
     return moment->time / NS_PER_US;
+}
+
+/* ---- sums of stacks, from which a page's first picture is made */
+
+/* The samples of a stack, and of a way in which its walks ended. */
+struct stack_sum {
+    uint32_t node; /* of the page */
+    uint8_t recording, end;
+    uint64_t samples, cpu; /* us */
+};
+
+struct sums {
+    struct wndl_map index; /* numbers + 1 of sums */
+    struct wndl_vec list;  /* struct stack_sum, in the order of samples */
+};
+
+static struct stack_sum *sum_of(
+    struct sums *sums, uint8_t recording, uint32_t node, uint8_t end)
+{
+    const uint64_t key = (uint64_t)recording << 40 | (uint64_t)node << 8 | end;
+    uint64_t *slot = wndl_map_put(&sums->index, key);
+    if (slot == NULL)
+        return NULL;
+    if (*slot != 0)
+        return wndl_vec_at(&sums->list, *slot - 1);
+    struct stack_sum *sum = wndl_vec_push(&sums->list);
+    if (sum == NULL)
+        return NULL;
+    *sum = (struct stack_sum){.node = node, .recording = recording, .end = end};
+    *slot = sums->list.len;
+    return sum;
+}
+
+/* Adds moments of a line; `cpu` has a number for each, NULL: they have none. */
+static void sum_up(struct sums *sums, const struct line *l, value_of *node,
+    value_of *end, const uint64_t *cpu)
+{
+    struct wndl_view_writer *w = l->w;
+    for (size_t r = 0; r < w->view->count && !w->failed; r++) {
+        const struct wndl_merged_part *part = &w->merged.parts[r];
+        for (size_t i = l->starts[r]; i < l->starts[r + 1]; i++) {
+            const struct moment *moment = &l->moments[i];
+            struct stack_sum *sum = sum_of(sums, (uint8_t)r,
+                (uint32_t)node(w, part, moment), (uint8_t)end(w, part, moment));
+            w->failed = w->failed || sum == NULL;
+            if (sum == NULL)
+                break;
+            sum->samples += cpu != NULL;
+            sum->cpu += cpu == NULL ? 0 : cpu[i];
+        }
+    }
+}
+
+static void add_sums(struct wndl_view_writer *w, const struct sums *sums)
+{
+    const struct stack_sum *list = sums->list.data;
+    const size_t count = sums->list.len;
+    uint64_t *numbers =
+        wndl_arena_calloc(&w->arena, count + 1, sizeof *numbers);
+    uint8_t *bytes = wndl_arena_alloc(&w->arena, count + 1);
+    w->failed = w->failed || numbers == NULL || bytes == NULL;
+    if (w->failed)
+        return;
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = list[i].node;
+    wndl_view_numbers(&w->columns, "sums.node", numbers, count, true);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = list[i].samples;
+    wndl_view_numbers(&w->columns, "sums.samples", numbers, count, false);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = list[i].cpu;
+    wndl_view_numbers(&w->columns, "sums.cpu", numbers, count, false);
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = list[i].end;
+    wndl_view_bytes(&w->columns, "sums.end", bytes, count);
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = list[i].recording;
+    wndl_view_bytes(&w->columns, "sums.recording", bytes, count);
 }
 
 /* ---- samples */
@@ -185,16 +264,17 @@ static uint64_t sample_end(struct wndl_view_writer *w,
     return sample_at(part, moment)->end;
 }
 
-static void add_samples(struct wndl_view_writer *w)
+static void add_samples(struct wndl_view_writer *w, struct sums *sums)
 {
     static const struct kind kind = {samples_of, moment_of_sample};
     struct line l;
-    if (!open_line(&l, w, &kind))
+    if (!open_line(&l, w, &kind, &w->later))
         return;
     add_column(&l, "samples.thread", thread_of, true);
     add_column(&l, "samples.time", time_of, true);
     add_column(&l, "samples.node", sample_node, false);
     add_column(&l, "samples.cpu", sample_cpu, false);
+    sum_up(sums, &l, sample_node, sample_end, w->numbers);
     add_bytes(&l, "samples.end", sample_end);
 }
 
@@ -247,11 +327,11 @@ static uint64_t block_end(struct wndl_view_writer *w,
     return block_at(part, moment)->end;
 }
 
-static void add_blocks(struct wndl_view_writer *w)
+static void add_blocks(struct wndl_view_writer *w, struct sums *sums)
 {
     static const struct kind kind = {blocks_of, moment_of_block};
     struct line l;
-    if (!open_line(&l, w, &kind))
+    if (!open_line(&l, w, &kind, &w->later))
         return;
     add_column(&l, "blocks.thread", thread_of, true);
     add_column(&l, "blocks.start", time_of, true);
@@ -259,6 +339,7 @@ static void add_blocks(struct wndl_view_writer *w)
     add_column(&l, "blocks.node", block_node, false);
     add_bytes(&l, "blocks.waiting", block_waiting);
     add_bytes(&l, "blocks.end", block_end);
+    sum_up(sums, &l, block_node, block_end, NULL);
 }
 
 /* ---- marks */
@@ -306,7 +387,7 @@ static void add_marks(struct wndl_view_writer *w)
 {
     static const struct kind kind = {marks_of, moment_of_mark};
     struct line l;
-    if (!open_line(&l, w, &kind))
+    if (!open_line(&l, w, &kind, &w->columns))
         return;
     add_column(&l, "marks.thread", thread_of, true);
     add_column(&l, "marks.time", time_of, true);
@@ -380,8 +461,12 @@ static void add_sizes(struct wndl_view_writer *w)
 
 void wndl_view_add_times(struct wndl_view_writer *w)
 {
-    add_samples(w);
-    add_blocks(w);
+    struct sums sums;
+    wndl_map_init(&sums.index, &w->arena);
+    wndl_vec_init(&sums.list, &w->arena, sizeof(struct stack_sum));
+    add_samples(w, &sums);
+    add_blocks(w, &sums);
+    add_sums(w, &sums);
     add_marks(w);
     add_pauses(w);
     add_sizes(w);

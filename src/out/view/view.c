@@ -222,60 +222,98 @@ static bool pack_data(struct wndl_buf *text, const struct wndl_buf *data)
     return whole;
 }
 
-static void write_page(FILE *out, struct wndl_bytes page,
-    const struct wndl_buf *head, const struct wndl_buf *data)
+static void write_data(FILE *out, const char *id, const struct wndl_buf *data)
+{
+    fprintf(out, "<script type=\"text/plain\" id=\"%s\">", id);
+    fwrite(data->data, 1, data->size, out);
+    fputs("</script>", out);
+}
+
+struct packed {
+    struct wndl_buf head, data, later;
+};
+
+static void write_page(
+    FILE *out, struct wndl_bytes page, const struct packed *packed)
 {
     static const char marker[] = WNDL_VIEW_MARKER;
     const uint8_t *at = memmem(page.data, page.size, marker, sizeof marker - 1);
     size_t before = at == NULL ? page.size : (size_t)(at - page.data);
     fwrite(page.data, 1, before, out);
     fputs("<script type=\"application/json\" id=\"windlass-head\">", out);
-    write_head(out, head);
-    fputs("</script>\n<script type=\"text/plain\" id=\"windlass-data\">", out);
-    fwrite(data->data, 1, data->size, out);
-    fputs("</script>", out);
+    write_head(out, &packed->head);
+    fputs("</script>\n", out);
+    write_data(out, "windlass-data", &packed->data);
+    fputs("\n", out);
+    write_data(out, "windlass-later", &packed->later);
     if (at != NULL)
         fwrite(at + sizeof marker - 1, 1,
             page.size - before - (sizeof marker - 1), out);
 }
 
+static bool have_failed(const struct wndl_view_columns *columns)
+{
+    return columns->data.failed || columns->head.failed;
+}
+
+static bool pack_all(struct wndl_view_writer *w, struct packed *packed)
+{
+    wndl_view_put_head(w, &packed->head);
+    return !w->failed && !have_failed(&w->columns) && !have_failed(&w->later) &&
+           !packed->head.failed && pack_data(&packed->data, &w->columns.data) &&
+           pack_data(&packed->later, &w->later.data);
+}
+
 static bool write_all(struct wndl_view_writer *w, FILE *out)
 {
     struct wndl_mem *mem = w->arena.mem;
-    struct wndl_buf head, packed;
+    struct packed packed;
     if (!merge_recordings(w))
         return false;
     add_code(w);
     wndl_view_add_times(w);
     wndl_view_add_heaps(w);
+    wndl_view_add_memory(w);
     add_sources(w);
     add_codes(w);
     wndl_view_add_strings(w);
-    wndl_buf_init(&head, mem);
-    wndl_buf_init(&packed, mem);
-    wndl_view_put_head(w, &head);
-    bool whole = !w->failed && !w->columns.data.failed &&
-                 !w->columns.head.failed && !head.failed &&
-                 pack_data(&packed, &w->columns.data);
+    wndl_buf_init(&packed.head, mem);
+    wndl_buf_init(&packed.data, mem);
+    wndl_buf_init(&packed.later, mem);
+    const bool whole = pack_all(w, &packed);
     if (whole)
-        write_page(out, w->view->page, &head, &packed);
-    wndl_buf_free(&packed);
-    wndl_buf_free(&head);
+        write_page(out, w->view->page, &packed);
+    wndl_buf_free(&packed.later);
+    wndl_buf_free(&packed.data);
+    wndl_buf_free(&packed.head);
     return whole;
+}
+
+static void init_columns(
+    struct wndl_view_columns *columns, struct wndl_mem *mem)
+{
+    wndl_buf_init(&columns->data, mem);
+    wndl_buf_init(&columns->head, mem);
+}
+
+static void free_columns(struct wndl_view_columns *columns)
+{
+    wndl_buf_free(&columns->head);
+    wndl_buf_free(&columns->data);
 }
 
 bool wndl_view_write(
     FILE *out, const struct wndl_viewed *view, struct wndl_mem *mem)
 {
-    struct wndl_view_writer w = {.view = view};
+    struct wndl_view_writer w = {.view = view, .later.later = true};
     if (!wndl_merged_init(&w.merged, mem))
         return false;
     wndl_arena_init(&w.arena, mem);
-    wndl_buf_init(&w.columns.data, mem);
-    wndl_buf_init(&w.columns.head, mem);
+    init_columns(&w.columns, mem);
+    init_columns(&w.later, mem);
     bool whole = write_all(&w, out);
-    wndl_buf_free(&w.columns.head);
-    wndl_buf_free(&w.columns.data);
+    free_columns(&w.later);
+    free_columns(&w.columns);
     wndl_arena_free(&w.arena);
     wndl_merged_free(&w.merged);
     return whole;

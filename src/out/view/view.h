@@ -8,7 +8,10 @@
 
 #include "base/buf.h"
 #include "model/heap.h"
+#include "model/heap_holders.h"
+#include "model/memory_reports.h"
 #include "model/merged.h"
+#include "out/core/json_put.h"
 
 #include <stdio.h>
 
@@ -35,6 +38,18 @@ struct wndl_view_code {
     struct wndl_bytes text;
 };
 
+/* Who holds the blocks of a heap. */
+struct wndl_view_held {
+    uint32_t heap;                           /* of the recording's */
+    const struct wndl_heap_holders *holders; /* with trees */
+};
+
+/* Memory reports of one moment. */
+struct wndl_view_report {
+    const char *file; /* its name for people */
+    const struct wndl_memory_reports *reports;
+};
+
 struct wndl_view_recording {
     const char *file; /* its name for people */
     const struct wndl_symbolized *symbolized;
@@ -42,13 +57,18 @@ struct wndl_view_recording {
     const struct wndl_vec *findings; /* struct wndl_view_finding, or NULL */
     const struct wndl_vec *sources;  /* struct wndl_view_source, or NULL */
     const struct wndl_vec *codes;    /* struct wndl_view_code, or NULL */
+    const struct wndl_vec *held;     /* struct wndl_view_held, or NULL */
 };
 
-/* One recording, or an earlier and a later one that are compared. */
+/*
+ * One recording, or an earlier and a later one that are compared; or none, and
+ * memory reports.
+ */
 struct wndl_viewed {
     struct wndl_view_recording recordings[WNDL_MERGED_MAX];
     size_t count;
-    struct wndl_bytes page; /* has the marker */
+    const struct wndl_vec *memory; /* struct wndl_view_report, or NULL */
+    struct wndl_bytes page;        /* has the marker */
 };
 
 /*
@@ -64,6 +84,7 @@ bool wndl_view_write(
 struct wndl_view_columns {
     struct wndl_buf data;
     struct wndl_buf head; /* elements of an array, in JSON */
+    bool later;           /* readers need them after the others */
 };
 
 /* A source, by the ids of its strings in the page. */
@@ -81,8 +102,10 @@ struct wndl_view_writer {
     struct wndl_arena arena;
     struct wndl_merged merged;
     struct wndl_view_columns columns;
-    struct wndl_vec sources; /* struct wndl_view_source_ids */
-    struct wndl_vec codes;   /* struct wndl_view_code_ids */
+    struct wndl_view_columns later;      /* those of samples and blocks */
+    struct wndl_vec sources;             /* struct wndl_view_source_ids */
+    struct wndl_vec codes;               /* struct wndl_view_code_ids */
+    struct wndl_intern memory_processes; /* names; of memory reports */
     /* For each recording, in the numbers of the page: */
     uint32_t first_process[WNDL_MERGED_MAX], first_thread[WNDL_MERGED_MAX];
     uint64_t *numbers; /* with room for the longest column */
@@ -122,6 +145,17 @@ void wndl_view_add_times(struct wndl_view_writer *w);
 
 /* Adds curves and stacks of heaps. */
 void wndl_view_add_heaps(struct wndl_view_writer *w);
+
+/* Adds who holds the blocks of the heap `number` of the page. */
+void wndl_view_add_held(struct wndl_view_writer *w, size_t number,
+    const struct wndl_heap_holders *holders);
+
+/* Adds memory reports, if there are any. */
+void wndl_view_add_memory(struct wndl_view_writer *w);
+
+/* Writes what the head says about them. */
+void wndl_view_put_memory(
+    const struct wndl_view_writer *w, struct wndl_json *j);
 
 /* Appends the object that describes all columns, which must be complete. */
 void wndl_view_put_head(struct wndl_view_writer *w, struct wndl_buf *to);

@@ -37,13 +37,17 @@ class Page:
         data = re.findall(
             '<script type="text/plain" id="windlass-data">(.*?)</script>',
             text, re.S)
-        assert len(head) == 1 and len(data) == 1, (len(head), len(data))
+        later = re.findall(
+            '<script type="text/plain" id="windlass-later">(.*?)</script>',
+            text, re.S)
+        assert len(head) == len(data) == len(later) == 1
         assert "<" not in head[0]
         assert re.fullmatch("[A-Za-z0-9+/]*={0,2}", data[0])
+        assert re.fullmatch("[A-Za-z0-9+/]*={0,2}", later[0])
         self.head = json.loads(head[0])
-        raw = gzip.decompress(base64.b64decode(data[0]))
-        assert self.head["format"] == 1
-        self.columns = {c["name"]: column(raw, c)
+        raws = [gzip.decompress(base64.b64decode(d[0])) for d in (data, later)]
+        assert self.head["format"] == 2
+        self.columns = {c["name"]: column(raws[c.get("later", False)], c)
                         for c in self.head["columns"]}
         assert len(self.columns) == len(self.head["columns"])
         self.strings, start = [], 0
@@ -88,6 +92,7 @@ class Page:
             thread = self[time.split(".")[0] + ".thread"]
             order = list(zip(thread, self[time]))
             assert order == sorted(order), time
+        self.check_sums()
         for i, heap in enumerate(head["heaps"]):
             assert heap["process"] < len(head["processes"])
             within("heap%d.stacks.node" % i, nodes)
@@ -105,6 +110,24 @@ class Page:
         for code in head["code"]:
             assert code["function"] < len(self["functions.name"])
             assert code["text"] < strings
+
+    def check_sums(self):
+        """They are those of samples, then of blocks, in their order."""
+        sums = {}
+        of_thread = [self.head["processes"][t["process"]]["recording"]
+                     for t in self.head["threads"]]
+        for table in "samples", "blocks":
+            thread, node, end = (
+                self[table + "." + n] for n in ("thread", "node", "end"))
+            cpu = self["samples.cpu"] if table == "samples" else None
+            for i in range(len(node)):
+                row = sums.setdefault(
+                    (of_thread[thread[i]], node[i], end[i]), [0, 0])
+                row[0] += cpu is not None
+                row[1] += cpu[i] if cpu is not None else 0
+        told = zip(*(self["sums." + n] for n in (
+            "recording", "node", "end", "samples", "cpu")))
+        assert list(told) == [(*k, *v) for k, v in sums.items()]
 
     def name(self, node):
         function = self["locations.function"][self["nodes.location"][node]]
@@ -129,7 +152,8 @@ class Page:
             values = self[c["name"]]
             if c["name"] == "strings.bytes":
                 values = self.strings
-            form = "".join(k[0] for k in ("delta", "planes") if c.get(k))
+            form = "".join(
+                k[0] for k in ("delta", "planes", "later") if c.get(k))
             print(c["name"], c["type"], form, json.dumps(values))
 
 

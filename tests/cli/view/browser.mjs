@@ -394,7 +394,9 @@ const tests = {
         ['cpuPage', ['Flame graph', 'Call tree', 'Functions', 'Stack chart',
           'Marks', 'Call graph', 'Quality']],
         ['heapPage', ['Heap', 'Sizes']],
-        ['growthPage', ['Flame graph', 'Functions']]]) {
+        ['growthPage', ['Flame graph', 'Functions']],
+        ['memoryPage', ['Memory']],
+        ['heldPage', ['Retained']]]) {
         const page = await open(
           madePage(name) + '#search="e"&kind="growth"', {colorScheme});
         await page.evaluate(axe);
@@ -534,6 +536,101 @@ const tests = {
     await page.close();
     const none = await open(madePage('heapPage'));
     assert.equal(await none.locator('option[value=growth]').count(), 0);
+    await none.close();
+  },
+
+  async 'is asked for growth on the curve'() {
+    const page = await open(madePage('growthPage'));
+    const over = page.locator('.curve .u-over');
+    const {x, y, width, height} = await over.boundingBox();
+    // The curve is of 0.9 s, with snapshots at 0.1, 0.2 and 0.4 s.
+    const at = (s) => x + (s / 0.9) * width;
+    await page.mouse.move(at(0.22), y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(at(0.3), y + height / 2);
+    await page.mouse.move(at(0.42), y + height / 2);
+    await page.mouse.up();
+    await page.waitForFunction(() =>
+      document.querySelector('option[value=growth]').selected);
+    const chosen = await page.locator('.choice', {hasText: /^(from|to)/})
+      .locator('select').evaluateAll((all) => all.map((s) => s.value));
+    assert.deepEqual(chosen, ['2', '4']);
+    await shows(page, '#detail', /7.1. KiB more|\+/);
+    await page.close();
+  },
+
+  async 'shows reports of memory over time'() {
+    const page = await open(madePage('memoryPage'));
+    const list = () => rows(page, 'memory-tree');
+    await shows(page, '#memory-tree', '8.00 KiB');
+    assert.deepEqual((await list()).map(({name, cells}) => [name, ...cells]), [
+      ['explicit', '8.00 KiB', '100.00%'],
+      ['cache', '6.00 KiB', '75.00%'],
+      ['users', '1.00 KiB', '12.50%'],
+      ['leaky', '1.00 KiB', '12.50%'],
+      ['faults', '7', ''],
+      ['wrong', '-512 B (?!)', '']]);
+    await press(page, '#report', 'ArrowLeft', 'ArrowLeft');
+    await shows(page, '#report-name', '1: 1970-01-01 00:00:01');
+    await shows(page, '#memory-tree', '3.00 KiB');
+    await press(page, '#report', 'End');
+    await choose(page, 'compared with', '0');
+    await shows(page, '#memory-tree', /\+5.00 KiB/);
+    await press(page, '#memory-tree', 'ArrowDown', 'ArrowRight', 'ArrowDown');
+    await shows(page, '#memory-detail', 'explicit/cache/entries');
+    await shows(page, '#memory-detail', '+4.00 KiB');
+    await page.getByRole('button', {name: 'Show over time'}).click();
+    await shows(page, '.curve .legend', 'explicit/cache/entries');
+    await press(page, '#areas', 'ArrowUp', 'ArrowRight');
+    await shows(page, '#memory-detail', 'explicit/leaky');
+    await page.waitForFunction(() => location.hash.includes('part=4'));
+    await page.reload();
+    await shows(page, '#memory-detail', 'explicit/leaky');
+    await page.locator('.area', {hasText: 'entries'}).click();
+    await shows(page, '#memory-detail', 'explicit/cache/entries');
+    const {x, y, width, height} =
+      await page.locator('.curve .u-over').boundingBox();
+    await page.mouse.click(x + 2, y + height / 2);
+    await shows(page, '#report-name', '1: ');
+    await page.mouse.move(x + width * 0.45, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + width * 0.8, y + height / 2);
+    await page.mouse.move(x + width - 2, y + height / 2);
+    await page.mouse.up();
+    await shows(page, '#memory-tree', /\+4.00 KiB/);
+    await page.locator('#search').fill('leak');
+    await shows(page, '.found-text', '1');
+    await shows(page, '#memory-detail', 'explicit/leaky');
+    assert.equal(
+      await page.getByRole('tab', {name: 'Quality'}).count(), 0);
+    await page.close();
+  },
+
+  async 'shows who holds blocks'() {
+    const page = await open(madePage('heldPage'));
+    await tab(page, 'Retained');
+    await press(page, '#retained', 'Home', 'ArrowDown');
+    await shows(page, '#retained-detail', '`cache` of app');
+    await shows(page, '#retained-detail', 'retained 900 B (69.23%)');
+    await shows(page, '#chains', 'It is a root');
+    await press(page, '#retained', 'ArrowDown', 'ArrowDown');
+    await shows(page, '#chains',
+      /800 B in 2 blocks[^]*fill \(app.c:3\) at offset 24, perhaps[^]*root/);
+    await shows(page, '#chains', /400 B in 1 block[^]*lost: no root/);
+    await choose(page, 'Retained', 'site');
+    const box = await page.locator('#retained').boundingBox();
+    await page.mouse.click(box.x + 0.9 * box.width, box.y + 1.5 * rowHeight);
+    await shows(page, '#chains h2', 'value (app.c:9)');
+    await page.waitForFunction(() => location.hash.includes('held=3'));
+    await page.reload();
+    await shows(page, '#chains h2', 'value (app.c:9)');
+    await page.locator('#search').fill('fill');
+    await shows(page, '#retained-detail', 'fill (app.c:3)');
+    await tab(page, 'Flame graph');
+    await shows(page, '#detail', 'total 900 B');
+    await page.close();
+    const none = await open(madePage('heapPage'));
+    assert.equal(await none.getByRole('tab', {name: 'Retained'}).count(), 0);
     await none.close();
   },
 

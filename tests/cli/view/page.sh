@@ -110,6 +110,40 @@ lived = list(zip(*(page["heap0.lived." + name]
 assert lived == [(1, 0, 3, 336), (1, 1, 2, 10016), (2, 0, 5, 560)], lived
 assert list(page["heap0.stacks.bytes_live"]) == [560, 0]
 END
+    # A series of memory reports, the last of which is cut.
+    cat >series.json <<'END'
+{"version":1,"hasMozMallocUsableSize":true,"time":1000,"reports":[
+{"process":"a","path":"explicit/x/y","kind":1,"units":0,"amount":10},
+{"process":"a","path":"heap-allocated","kind":2,"units":0,"amount":8},
+{"process":"b","path":"explicit/x","kind":0,"units":0,"amount":5}]}
+{"version":1,"time":2000,"reports":[
+{"process":"a","path":"explicit/x/z","kind":1,"units":0,"amount":7}]}
+{"version":1,"reports":[{"path":
+END
+    says 0 "the reports before are shown" -o memory.html series.json
+    PYTHONPATH=$here/../lib PYTHONDONTWRITEBYTECODE=1 python3 - <<'END'
+import view_page
+page = view_page.Page(open("memory.html", encoding="utf-8").read())
+memory = page.head["memory"]
+assert [r["time_ms"] for r in memory["reports"]] == [1000, 2000], memory
+ends, text = page["strings.ends"], bytes(page["strings.bytes"]).decode()
+strings = [text[a:b] for a, b in zip([0, *ends], ends)]
+parents, names = page["memory.parent"], page["memory.name"]
+def path(n):
+    above = path(parents[n] - 1) + "/" if parents[n] else ""
+    return above + strings[names[n]]
+processes = ["all", *memory["processes"]]
+found = {(report, processes[page["memory.process"][part]], path(part)):
+         size * (-1 if how & 1 else 1)
+         for report, part, size, how in zip(*(page["memory.values." + name]
+             for name in ("report", "part", "size", "how")))}
+assert found[0, "a", "explicit/x/y"] == 10, found
+assert found[0, "a", "explicit/heap-unclassified"] == -2, found
+assert found[0, "all", "explicit/x"] == 15, found
+assert found[0, "b", "explicit"] == 5, found
+assert found[1, "a", "explicit/x/z"] == 7, found
+assert (1, "a", "explicit/x/y") not in found, found
+END
     python3 "$here/serve.py" out.html "$windlass" view a.wndl 2>err
     grep -q 'until Ctrl-C' err
 fi
@@ -120,6 +154,7 @@ says 1 "cannot write none/none.html: No such" -o none/none.html a.wndl
 if [ -c /dev/full ]; then
     says 1 "cannot write /dev/full: No space" -o /dev/full a.wndl
 fi
+says 2 "view takes two recordings at most" -o out.html a.wndl a.wndl a.wndl
 says 2 "--port takes at most 65535" --port 65536 a.wndl
 says 2 "use either --port or -o" --port 8080 -o out.html a.wndl
 

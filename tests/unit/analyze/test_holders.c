@@ -4,9 +4,11 @@
 #include "analyze/holders/dominators.h"
 #include "analyze/holders/graph.h"
 #include "analyze/holders/reach.h"
+#include "analyze/holders/steps.h"
 #include "base/buf.h"
 #include "model/profile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { GRAPHS = 1000, MOST_BLOCKS = 14, MOST_ROOTS = 3, LONG_CHAIN = 300000 };
@@ -466,6 +468,113 @@ static void without_memory_nothing_is_lost(void **state)
     wndl_buf_free(&out);
 }
 
+/* ---- trees of places */
+
+enum { PLACES = 3 };
+
+/* Gives a made graph's blocks three sites, and each root a place. */
+static void name_places(struct wndl_heap_holders *h, struct wndl_heap_known *k,
+    struct wndl_process_heap *heap)
+{
+    static uint32_t of_sites[PLACES], of_roots[MOST_ROOTS];
+    static uint32_t sites[MOST_BLOCKS];
+    assert_true(wndl_intern_init(&h->strings, &h->arena));
+    wndl_vec_init(&heap->sites, &h->arena, sizeof(struct wndl_alloc_site));
+    for (uint32_t i = 0; i < PLACES + MOST_ROOTS; i++) {
+        char name[16];
+        const int size = snprintf(name, sizeof name, "place %u", i);
+        assert_true(wndl_intern_add(&h->strings,
+            (struct wndl_bytes){(const uint8_t *)name, (size_t)size},
+            i < PLACES ? &of_sites[i] : &of_roots[i - PLACES]));
+    }
+    for (uint32_t i = 0; i < PLACES; i++) {
+        struct wndl_alloc_site *site = wndl_vec_push(&heap->sites);
+        assert_non_null(site);
+        site->requested = 16 + i;
+    }
+    for (uint32_t n = 0; n < h->graph.block_count; n++)
+        sites[n] = draw(PLACES);
+    h->graph.sites = sites;
+    k->heap = heap;
+    k->places = (struct wndl_heap_places){of_sites, of_roots, of_sites[0]};
+}
+
+static const struct wndl_held_node *held_at(
+    const struct wndl_vec *tree, size_t node)
+{
+    return wndl_vec_at(tree, node);
+}
+
+/* The bytes below the tops with a place. */
+static uint64_t below(const struct wndl_vec *tree, uint32_t place)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 1; i < tree->len; i++) {
+        size_t top = i;
+        while (held_at(tree, top)->parent != 0)
+            top = held_at(tree, top)->parent;
+        if (held_at(tree, top)->place == place)
+            bytes += held_at(tree, i)->bytes;
+    }
+    return bytes;
+}
+
+static uint64_t site_size(const void *context, uint32_t block)
+{
+    const struct wndl_heap_graph *g = context;
+    return 16 + (uint64_t)g->sites[block];
+}
+
+static void check_tree(const struct wndl_vec *tree, uint32_t blocks)
+{
+    uint64_t counted = 0;
+    for (size_t i = 1; i < tree->len; i++) {
+        assert_true(held_at(tree, i)->parent < i);
+        counted += held_at(tree, i)->blocks;
+    }
+    assert_int_equal(counted, blocks);
+}
+
+static void check_trees(const struct wndl_heap_holders *h,
+    const struct wndl_heap_known *k, uint32_t lost)
+{
+    const struct wndl_heap_graph *g = &h->graph;
+    uint64_t lost_bytes = 0;
+    check_tree(&h->retained, g->block_count);
+    check_tree(&h->chains, g->block_count);
+    for (uint32_t i = 0; i < g->root_count; i++)
+        assert_int_equal(below(&h->retained, k->places.of_roots[i]),
+            k->dominators.retained[g->block_count + i]);
+    for (uint32_t n = 0; n < g->block_count; n++)
+        lost_bytes +=
+            k->reach.holders[n] == WNDL_NO_INDEX ? site_size(g, n) : 0;
+    assert_int_equal(below(&h->retained, lost), lost_bytes);
+}
+
+static void trees_of_places_have_what_dominators_retain(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < GRAPHS; i++) {
+        struct made m;
+        struct wndl_heap_holders h = {0};
+        struct wndl_heap_known known = {0};
+        struct wndl_process_heap heap = {0};
+        uint32_t lost;
+        make_graph(&m);
+        h.graph = m.graph;
+        wndl_arena_init(&h.arena, wndl_mem_libc());
+        name_places(&h, &known, &heap);
+        assert_true(wndl_heap_reach_fill(&known.reach, &h.graph, &h.arena));
+        assert_true(wndl_heap_dominators_fill(
+            &known.dominators, &h.graph, site_size, &h.graph, &h.arena));
+        assert_true(wndl_holder_trees_fill(&h, &known));
+        assert_true(wndl_intern_add(&h.strings,
+            (struct wndl_bytes){(const uint8_t *)"[lost]", 6}, &lost));
+        check_trees(&h, &known, lost);
+        wndl_arena_free(&h.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,6 +585,7 @@ int main(void)
         cmocka_unit_test(a_scan_may_end_anywhere),
         cmocka_unit_test(a_scan_may_have_any_bytes),
         cmocka_unit_test(a_long_chain_needs_no_stack),
+        cmocka_unit_test(trees_of_places_have_what_dominators_retain),
         cmocka_unit_test(without_memory_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

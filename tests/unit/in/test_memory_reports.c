@@ -192,6 +192,58 @@ static void fails_without_memory(void **state)
     fail_msg("it never succeeds");
 }
 
+/* ---- several, one after the other */
+
+static const char two[] =
+    "{\"version\":1,\"time\":1000,\"reports\":[{\"path\":\"a\",\"kind\":1,"
+    "\"units\":0,\"amount\":1}]}\n"
+    "{\"version\":1,\"time\":2000,\"reports\":[]}\n";
+
+/* Reads the first `size` bytes of them. Returns how many there are. */
+static size_t read_two(size_t size, enum wndl_status *status, uint64_t times[2])
+{
+    struct wndl_arena arena;
+    struct wndl_vec series;
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&series, &arena, sizeof(struct wndl_memory_reports *));
+    *status = wndl_memory_series_read(
+        &series, &arena, (struct wndl_bytes){(const uint8_t *)two, size}, NULL);
+    struct wndl_memory_reports **all = series.data;
+    const size_t count = series.len;
+    for (size_t i = 0; i < count && i < 2; i++)
+        times[i] = all[i]->time;
+    wndl_memory_series_free(&series);
+    wndl_arena_free(&arena);
+    return count;
+}
+
+static void reads_a_series_and_its_times(void **state)
+{
+    (void)state;
+    enum wndl_status status;
+    uint64_t times[2] = {0};
+    assert_int_equal(read_two(sizeof two - 1, &status, times), 2);
+    assert_int_equal(status, WNDL_OK);
+    assert_int_equal(times[0], 1000);
+    assert_int_equal(times[1], 2000);
+}
+
+/* Whole are the cuts after each object, before or after its newline. */
+static void a_cut_series_says_so(void **state)
+{
+    (void)state;
+    const size_t first = (size_t)(strchr(two, '\n') - two);
+    for (size_t size = 0; size < sizeof two - 1; size++) {
+        enum wndl_status status;
+        uint64_t times[2];
+        const bool is_whole =
+            size == first || size == first + 1 || size == sizeof two - 2;
+        const size_t count = read_two(size, &status, times);
+        assert_int_equal(status, is_whole ? WNDL_OK : WNDL_TRUNCATED);
+        assert_int_equal(count, size > first + 1 ? 2 : 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +253,8 @@ int main(void)
         cmocka_unit_test(survives_damage_of_every_byte),
         cmocka_unit_test(reads_gzip_and_finds_its_damage),
         cmocka_unit_test(fails_without_memory),
+        cmocka_unit_test(reads_a_series_and_its_times),
+        cmocka_unit_test(a_cut_series_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,11 +71,14 @@ export function decodeColumn(info: ColumnInfo, data: Uint8Array): Column {
 export class Columns {
   private readonly infos = new Map<string, ColumnInfo>();
 
+  // Of one of the two parts of the data.
   constructor(
     infos: ColumnInfo[],
     private readonly data: Uint8Array,
+    later = false,
   ) {
-    for (const info of infos) this.infos.set(info.name, info);
+    for (const info of infos)
+      if ((info.later === true) === later) this.infos.set(info.name, info);
   }
 
   has(name: string): boolean {

@@ -82,6 +82,11 @@ export interface HeapInfo {
   tells_gone?: boolean;
 }
 
+export interface MemoryReportInfo {
+  file: string;
+  time_ms?: number; // since 1970
+}
+
 export interface ColumnInfo {
   name: string;
   type: "u8" | "u16" | "u32" | "i32" | "f64";
@@ -89,6 +94,7 @@ export interface ColumnInfo {
   offset: number;
   delta?: boolean;
   planes?: boolean;
+  later?: boolean; // in the second part of the data
 }
 
 export interface Head {
@@ -102,5 +108,6 @@ export interface Head {
   heaps: HeapInfo[];
   sources: { file: number; text: number }[]; // numbers of strings
   code?: { function: number; text: number }[];
+  memory?: { processes: string[]; reports: MemoryReportInfo[] };
   columns: ColumnInfo[];
 }

@@ -34,10 +34,22 @@ function take(id: string): string {
   return text;
 }
 
-export async function readPage(): Promise<{ head: Head; columns: Columns }> {
+export interface Page {
+  head: Head;
+  columns: Columns;
+  later(): Promise<Columns>; // what the first picture does not need
+}
+
+async function unpack(text: string): Promise<Uint8Array> {
+  return gunzip(fromBase64(text.trim()));
+}
+
+export async function readPage(): Promise<Page> {
   const head = JSON.parse(take("windlass-head")) as Head;
-  if (head.format !== 1)
-    throw new Error(`the page's data is of format ${head.format}, not 1`);
-  const data = await gunzip(fromBase64(take("windlass-data").trim()));
-  return { head, columns: new Columns(head.columns, data) };
+  if (head.format !== 2)
+    throw new Error(`the page's data is of format ${head.format}, not 2`);
+  const columns = new Columns(head.columns, await unpack(take("windlass-data")));
+  const later = async () =>
+    new Columns(head.columns, await unpack(take("windlass-later")), true);
+  return { head, columns, later };
 }

@@ -4,6 +4,8 @@
 
 import type { Columns } from "./columns";
 import type { Head, HeapInfo, SnapshotInfo } from "./head";
+import { type Held, readHeld } from "./held";
+import { type MemoryReports, readMemory } from "./memory";
 import { Strings } from "./strings";
 import { orderByThread, type Spans } from "./spans";
 import { labelOfEnd, Unfinished } from "./unfinished";
@@ -96,10 +98,24 @@ export interface HeapStacks {
   sizes: BlockSizes;
   snapshots: Snapshot[]; // in order
   lived: { stack: Uint32Array; bytes: Float64Array; blocks: Float64Array };
+  retained: Held; // empty: the heap was not scanned
+  chains: Held;
+}
+
+// The samples of stacks, by their recording and how walks ended. Stacks of
+// blocks alone have none.
+export interface Sums {
+  recording: Uint8Array;
+  node: Uint32Array;
+  samples: Float64Array;
+  cpu: Float64Array; // us
 }
 
 export interface Profile {
   head: Head;
+  sums: Sums; // known before samples and blocks are
+  isWhole: boolean; // samples and blocks are there
+  hasTime: boolean; // else it tells of heaps alone
   strings: Strings;
   functions: Functions;
   locations: Locations;
@@ -110,12 +126,12 @@ export interface Profile {
   pauses: { recording: Uint32Array; start: Float64Array; end: Float64Array };
   sizes: Sizes;
   heaps: HeapStacks[];
+  memory: MemoryReports | null;
   duration: number; // us, of the longest recording
 }
 
-// Else it tells of heaps alone.
 export function hasTime(profile: Profile): boolean {
-  return profile.samples.count + profile.blocks.count > 0;
+  return profile.hasTime;
 }
 
 function readFunctions(columns: Columns): Functions {
@@ -141,31 +157,31 @@ function readNodes(columns: Columns, locations: Locations): Nodes {
   };
 }
 
-function readSamples(columns: Columns, head: Head): Samples {
-  const thread = columns.u32("samples.thread");
-  const of = orderByThread(thread, head.threads.length);
+function noSpans(threads: number): Spans {
+  return { start: new Uint32Array(threads + 1), order: new Uint32Array(0) };
+}
+
+function noSamples(threads: number): Samples {
   return {
-    count: thread.length,
-    thread,
-    time: columns.f64("samples.time"),
-    node: columns.u32("samples.node"),
-    cpu: columns.f64("samples.cpu"),
-    end: columns.u8("samples.end"),
-    of,
+    count: 0,
+    thread: new Uint32Array(0),
+    time: new Float64Array(0),
+    node: new Uint32Array(0),
+    cpu: new Float64Array(0),
+    end: new Uint8Array(0),
+    of: noSpans(threads),
   };
 }
 
-function readBlocks(columns: Columns, head: Head): Blocks {
-  const thread = columns.u32("blocks.thread");
-  const of = orderByThread(thread, head.threads.length);
+function noBlocks(threads: number): Blocks {
   return {
-    count: thread.length,
-    start: columns.f64("blocks.start"),
-    duration: columns.f64("blocks.duration"),
-    node: columns.u32("blocks.node"),
-    waiting: columns.u8("blocks.waiting"),
-    end: columns.u8("blocks.end"),
-    of,
+    count: 0,
+    start: new Float64Array(0),
+    duration: new Float64Array(0),
+    node: new Uint32Array(0),
+    waiting: new Uint8Array(0),
+    end: new Uint8Array(0),
+    of: noSpans(threads),
   };
 }
 
@@ -227,6 +243,8 @@ function readHeap(columns: Columns, info: HeapInfo, at: number): HeapStacks {
       bytes: columns.f64(`${prefix}lived.bytes`),
       blocks: columns.f64(`${prefix}lived.blocks`),
     },
+    retained: readHeld(columns, `${prefix}retained.`),
+    chains: readHeld(columns, `${prefix}chains.`),
   };
 }
 
@@ -240,7 +258,25 @@ function relabelHeap(heap: HeapStacks, unfinished: Unfinished): void {
   }
 }
 
-export function readProfile(head: Head, columns: Columns): Profile {
+function readSums(columns: Columns, unfinished: Unfinished): Sums {
+  const node = columns.u32("sums.node");
+  const end = columns.u8("sums.end");
+  unfinished.relabel(node, (row) => labelOfEnd(end[row], node[row]));
+  return {
+    recording: columns.u8("sums.recording"),
+    node,
+    samples: columns.f64("sums.samples"),
+    cpu: columns.f64("sums.cpu"),
+  };
+}
+
+export interface Reading {
+  profile: Profile; // without samples and blocks
+  // Adds these in steps, between which the page may be drawn.
+  addTimes(later: Columns): Generator<void>;
+}
+
+export function readProfile(head: Head, columns: Columns): Reading {
   const locations = {
     function: columns.u32("locations.function"),
     file: columns.u32("locations.file"),
@@ -249,23 +285,22 @@ export function readProfile(head: Head, columns: Columns): Profile {
   };
   const strings = new Strings(columns);
   const nodes = readNodes(columns, locations);
-  const samples = readSamples(columns, head);
-  const blocks = readBlocks(columns, head);
   const heaps = head.heaps.map((info, at) => readHeap(columns, info, at));
   const unfinished = new Unfinished(nodes);
-  for (const rows of [samples, blocks])
-    unfinished.relabel(rows.node, (row) =>
-      labelOfEnd(rows.end[row], rows.node[row]),
-    );
+  const sums = readSums(columns, unfinished);
   for (const heap of heaps) relabelHeap(heap, unfinished);
   const functions = readFunctions(columns);
   const duration = head.recordings.map((r) => r.duration_ns / 1000);
-  return {
+  const threads = head.threads.length;
+  const profile: Profile = {
     head,
+    sums,
+    isWhole: false,
+    hasTime: sums.node.length > 0,
     strings,
     ...unfinished.finish({ functions, locations, nodes }, strings),
-    samples,
-    blocks,
+    samples: noSamples(threads),
+    blocks: noBlocks(threads),
     marks: readMarks(columns, head),
     pauses: {
       recording: columns.u32("pauses.recording"),
@@ -278,6 +313,63 @@ export function readProfile(head: Head, columns: Columns): Profile {
       resident: columns.f64("sizes.resident"),
     },
     heaps,
+    memory: readMemory(head, columns),
     duration: Math.max(1, ...duration),
   };
+  return {
+    profile,
+    addTimes: (later) => addTimes(profile, later, unfinished),
+  };
+}
+
+function* addTimes(
+  profile: Profile,
+  later: Columns,
+  unfinished: Unfinished,
+): Generator<void> {
+  const samples = noSamples(0);
+  const blocks = noBlocks(0);
+  yield* readSamples(samples, later, profile.head.threads.length);
+  yield* readBlocks(blocks, later, profile.head.threads.length);
+  for (const { node, end } of [samples, blocks]) {
+    unfinished.relabel(node, (row) => labelOfEnd(end[row], node[row]));
+    yield;
+  }
+  Object.assign(profile, { samples, blocks, isWhole: true });
+}
+
+function* readSamples(
+  samples: Samples,
+  columns: Columns,
+  threads: number,
+): Generator<void> {
+  samples.thread = columns.u32("samples.thread");
+  samples.count = samples.thread.length;
+  yield;
+  samples.of = orderByThread(samples.thread, threads);
+  yield;
+  samples.time = columns.f64("samples.time");
+  yield;
+  samples.node = columns.u32("samples.node");
+  yield;
+  samples.cpu = columns.f64("samples.cpu");
+  yield;
+  samples.end = columns.u8("samples.end");
+}
+
+function* readBlocks(
+  blocks: Blocks,
+  columns: Columns,
+  threads: number,
+): Generator<void> {
+  const thread = columns.u32("blocks.thread");
+  blocks.count = thread.length;
+  blocks.of = orderByThread(thread, threads);
+  yield;
+  blocks.start = columns.f64("blocks.start");
+  blocks.duration = columns.f64("blocks.duration");
+  yield;
+  blocks.node = columns.u32("blocks.node");
+  blocks.waiting = columns.u8("blocks.waiting");
+  blocks.end = columns.u8("blocks.end");
 }

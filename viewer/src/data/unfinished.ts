@@ -33,6 +33,7 @@ export class Unfinished {
   private readonly parent: number[] = [];
   private readonly original: number[] = []; // of each copy; a root: -label
   private readonly copies = new Map<number, number>();
+  private readonly copied = new Map<number, number>(); // whole stacks
 
   constructor(private readonly nodes: Nodes) {}
 
@@ -49,8 +50,16 @@ export class Unfinished {
   relabel(nodes: Uint32Array, label: (row: number) => number): void {
     for (let row = 0; row < nodes.length; row++) {
       const which = label(row);
-      if (which) nodes[row] = this.copy(nodes[row], which);
+      if (which) nodes[row] = this.known(nodes[row], which);
     }
+  }
+
+  private known(node: number, label: number): number {
+    const key = node * texts.length + label;
+    let copy = this.copied.get(key);
+    if (copy === undefined)
+      this.copied.set(key, (copy = this.copy(node, label)));
+    return copy;
   }
 
   // With the copies at the end of all nodes.

@@ -142,8 +142,8 @@ function upFrom(profile: Profile, down: Tree, begin: Int32Array): Tree {
 // Which nodes are the end of a stack.
 function weighed(profile: Profile): Uint8Array {
   const weighs = new Uint8Array(profile.nodes.count);
-  const { samples, blocks, heaps } = profile;
-  for (const nodes of [samples.node, blocks.node, ...heaps.map((h) => h.node)])
+  const { sums, heaps } = profile;
+  for (const nodes of [sums.node, ...heaps.map((h) => h.node)])
     for (let i = 0; i < nodes.length; i++) weighs[nodes[i]] = 1;
   return weighs;
 }

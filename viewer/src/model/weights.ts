@@ -98,12 +98,32 @@ const blockedOf: Record<string, (waiting: number) => boolean> = {
   wall: () => true,
 };
 
+// Whether weights are known without a look at each sample.
+export function isSummed(selection: Selection, kind: TimeWeight): boolean {
+  return (
+    (kind === "cpu" || kind === "samples") &&
+    selection.from <= 0 &&
+    selection.to === Infinity &&
+    selection.threads.every((chosen) => chosen === 1)
+  );
+}
+
+function weighSums({ sums }: Profile, weights: Weights, kind: TimeWeight) {
+  const cost = kind === "samples" ? sums.samples : sums.cpu;
+  for (let i = 0; i < cost.length; i++) {
+    const into = sums.recording[i] > 0 && weights.b ? weights.b : weights.a;
+    into[sums.node[i]] += cost[i];
+  }
+  return weights;
+}
+
 export function weighTime(
   profile: Profile,
   selection: Selection,
   kind: TimeWeight,
 ): Weights {
   const weights = empty(profile, kind === "samples" ? "samples" : "us");
+  if (isSummed(selection, kind)) return weighSums(profile, weights, kind);
   const { threads } = profile.head;
   for (let t = 0; t < threads.length; t++) {
     if (!selection.threads[t]) continue;

@@ -19,6 +19,7 @@ import { addTotals, Order, partOf } from "../model/totals";
 import type { Tree } from "../model/tree";
 import {
   isDiff,
+  isSummed,
   type Selection,
   selectAll,
   type Weights,
@@ -111,6 +112,15 @@ export class Analysis {
 
   weights(state: State): Weights {
     return this.weighed.get(this.question(state), () => this.weigh(state));
+  }
+
+  // Whether what is chosen can be shown before the page is read to its end.
+  isKnown(state: State): boolean {
+    return (
+      this.profile.isWhole ||
+      this.isHeap(state) ||
+      isSummed(this.selection(state), state.weight)
+    );
   }
 
   private weigh(state: State): Weights {

@@ -14,9 +14,10 @@ export type Tab =
   | "marks"
   | "graph"
   | "heap"
+  | "memory"
   | "quality";
 export type StackView = "flame" | "tree" | "functions";
-export type HeapView = StackView | "sizes";
+export type HeapView = StackView | "sizes" | "retained";
 export type Theme = "auto" | "light" | "dark";
 
 export interface State {
@@ -47,6 +48,13 @@ export interface State {
   unit: "bytes" | "blocks";
   since: number | null; // numbers of snapshots; null: the first, the last
   until: number | null;
+  heldBy: "root" | "site";
+  held: number | null; // node of the tree of what is retained
+  process: number | null; // of memory reports; null: all, or the only one
+  report: number | null; // null: the last
+  against: number | null; // an earlier report
+  part: number | null; // of memory
+  curves: number[]; // parts of memory, over time
   theme: Theme;
 }
 
@@ -78,6 +86,13 @@ export const initial: State = {
   unit: "bytes",
   since: null,
   until: null,
+  heldBy: "root",
+  held: null,
+  process: null,
+  report: null,
+  against: null,
+  part: null,
+  curves: [],
   theme: "auto",
 };
 
@@ -97,6 +112,8 @@ const quiet: (keyof State)[] = [
   "theme",
   "tab",
   "inner",
+  "held",
+  "part",
   "at",
   "function",
   "side",
@@ -119,10 +136,16 @@ export function undone(state: State, before: State): State {
   return { ...before, ...kept };
 }
 
+// What is retained has a tree of its own, whose nodes are others.
+function isOtherTree(before: State, after: State): boolean {
+  return (before.inner === "retained") !== (after.inner === "retained");
+}
+
 export function change(state: State, patch: Partial<State>): State {
   const next = { ...state, ...patch };
   if (!("zoom" in patch) && reshaping.some((k) => next[k] !== state[k]))
     next.zoom = 0;
+  if (!("zoom" in patch) && isOtherTree(state, next)) next.zoom = 0;
   if (!("at" in patch) && next.search !== state.search) next.at = 0;
   return next;
 }
@@ -145,6 +168,7 @@ const words: { [K in keyof State]?: readonly string[] } = {
     "marks",
     "graph",
     "heap",
+    "memory",
     "quality",
   ],
   shape: ["down", "up", "callers", "module"],
@@ -158,7 +182,8 @@ const words: { [K in keyof State]?: readonly string[] } = {
     "deltaTotal",
     "name",
   ],
-  inner: ["flame", "tree", "functions", "sizes"],
+  inner: ["flame", "tree", "functions", "sizes", "retained"],
+  heldBy: ["root", "site"],
   side: ["source", "code", "calls"],
   marksBy: ["time", "duration"],
   unit: ["bytes", "blocks"],
@@ -191,6 +216,7 @@ function isFit(key: keyof State, value: unknown): boolean {
     case "dropped":
     case "leaves":
     case "toggled":
+    case "curves":
       return Array.isArray(value) && value.every(isIndex);
     case "threads":
       return value === null || (Array.isArray(value) && value.every(isIndex));

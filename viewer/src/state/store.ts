@@ -80,6 +80,11 @@ export class Store {
     return () => this.listeners.delete(listener);
   }
 
+  // Draws all again: there is more to show.
+  refresh(): void {
+    this.tell();
+  }
+
   private tell(): void {
     for (const listener of this.listeners) listener();
   }

@@ -17,6 +17,7 @@ import { Heap } from "./heap";
 import { Help } from "./help";
 import { Quality } from "./quality";
 import { CallGraph } from "./call_graph";
+import { Memory } from "./memory";
 import { Marks } from "./marks";
 import { useSearchSteps } from "./search_box";
 import { shapeTexts, StackBar, unfocused } from "./stack_bar";
@@ -33,16 +34,20 @@ const tabTexts: Record<Tab, string> = {
   marks: "Marks",
   graph: "Call graph",
   heap: "Heap",
+  memory: "Memory",
   quality: "Quality",
 };
 
 const tabIds = Object.keys(tabTexts) as Tab[];
 
-const timeless: Tab[] = ["heap", "marks", "quality"];
+const timeless: Tab[] = ["heap", "memory", "marks", "quality"];
+const withoutStacks: Tab[] = ["memory", "marks", "quality"];
 
 function tabsOf(profile: Profile): { id: Tab; text: string }[] {
   return tabIds
     .filter((id) => id !== "heap" || profile.heaps.length > 0)
+    .filter((id) => id !== "memory" || profile.memory !== null)
+    .filter((id) => id !== "quality" || profile.head.recordings.length > 0)
     .filter((id) => id !== "marks" || profile.marks.count > 0)
     .filter((id) => timeless.includes(id) || hasTime(profile))
     .map((id) => ({ id, text: tabTexts[id] }));
@@ -126,9 +131,22 @@ function useGlobalKeys(tabs: Tab[], onHelp: () => void): void {
   });
 }
 
+// Where the timeline will be.
+function NoTimeline(): JSX.Element {
+  return (
+    <section class="timeline opening" aria-label="Timeline" aria-busy="true">
+      {"Reading samples\u2026"}
+    </section>
+  );
+}
+
+// What needs each sample.
+const timed: Tab[] = ["chart", "marks"];
+
 export function App(): JSX.Element {
   const [state, set] = useStore();
-  const { profile } = useAnalysis();
+  const analysis = useAnalysis();
+  const { profile } = analysis;
   usePalette();
   const [help, setHelp] = useState(false);
   const tabs = tabsOf(profile);
@@ -138,11 +156,14 @@ export function App(): JSX.Element {
     if (tab !== state.tab) set({ tab });
   }, [tab]);
   useGlobalKeys(ids, () => setHelp(true));
+  const isKnown =
+    profile.isWhole || (!timed.includes(tab) && analysis.isKnown(state));
   const isStacks = tab === "flame" || tab === "tree" || tab === "functions";
   return (
     <>
       <Header onHelp={() => setHelp(true)} />
-      {(hasTime(profile) || profile.marks.count > 0) && <Timeline />}
+      {(hasTime(profile) || profile.marks.count > 0) &&
+        (profile.isWhole ? <Timeline /> : <NoTimeline />)}
       <nav class="bar" aria-label="Views">
         <Tabs
           label="Views"
@@ -151,7 +172,8 @@ export function App(): JSX.Element {
           chosen={tab}
           onChoose={(id) => set({ tab: id })}
         />
-        {tab !== "quality" && tab !== "marks" && <StackBar />}
+        {!withoutStacks.includes(tab) &&
+          !(tab === "heap" && state.inner === "retained") && <StackBar />}
       </nav>
       <div
         id="panel"
@@ -159,11 +181,13 @@ export function App(): JSX.Element {
         role="tabpanel"
         aria-labelledby={`panel-${tab}`}
       >
-        {isStacks && <StackView view={tab} />}
-        {tab === "chart" && <StackChart />}
-        {tab === "marks" && <Marks />}
-        {tab === "graph" && <CallGraph />}
+        {!isKnown && <p class="opening">{"Reading samples\u2026"}</p>}
+        {isStacks && isKnown && <StackView view={tab} />}
+        {tab === "chart" && isKnown && <StackChart />}
+        {tab === "marks" && isKnown && <Marks />}
+        {tab === "graph" && isKnown && <CallGraph />}
         {tab === "heap" && <Heap />}
+        {tab === "memory" && <Memory />}
         {tab === "quality" && <Quality />}
       </div>
       <Help open={help} onClose={() => setHelp(false)} />

@@ -102,7 +102,7 @@ export function searchKeys(
 }
 
 // The frame that the keys lead to from `at`.
-function neighbour(order: Order, key: string, at: number): number | null {
+export function neighbour(order: Order, key: string, at: number): number | null {
   const { tree } = order;
   switch (key) {
     case "ArrowDown":

@@ -14,6 +14,7 @@ import { Tabs } from "../ui/tabs";
 import { BlockSizes } from "./block_sizes";
 import { listName } from "./frame_text";
 import { MemoryCurve } from "./memory_curve";
+import { Retained, scannedHeap } from "./retained";
 import { StackView } from "./stack_view";
 
 const kindTexts: Record<string, string> = {
@@ -136,7 +137,7 @@ function profileHasMore({ profile }: Analysis, { heap }: State): boolean {
   return heap === null && profile.heaps.length > 1;
 }
 
-function Choices(): JSX.Element {
+function Choices(props: { retained: boolean }): JSX.Element {
   const [state, set] = useStore();
   const analysis = useAnalysis();
   const heaps = analysis.profile.heaps.map(({ info }, at) => ({
@@ -145,14 +146,16 @@ function Choices(): JSX.Element {
   }));
   return (
     <div class="choices">
-      <Choice
-        label="Blocks"
-        value={analysis.heapKind(state)}
-        options={analysis
-          .heapKinds()
-          .map((kind) => ({ value: kind, text: kindTexts[kind] ?? kind }))}
-        onChoose={(kind) => set({ kind })}
-      />
+      {!props.retained && (
+        <Choice
+          label="Blocks"
+          value={analysis.heapKind(state)}
+          options={analysis
+            .heapKinds()
+            .map((kind) => ({ value: kind, text: kindTexts[kind] ?? kind }))}
+          onChoose={(kind) => set({ kind })}
+        />
+      )}
       <Choice
         label="in"
         value={state.unit}
@@ -170,20 +173,25 @@ function Choices(): JSX.Element {
           onChoose={(at) => set({ heap: at === "" ? null : Number(at) })}
         />
       )}
-      <SnapshotChoices />
+      {!props.retained && <SnapshotChoices />}
     </div>
   );
 }
 
 export function Heap(): JSX.Element {
   const [state, set] = useStore();
-  const { profile } = useAnalysis();
+  const analysis = useAnalysis();
+  const { profile } = analysis;
   const views: { id: HeapView; text: string }[] = [
     { id: "flame", text: "Flame graph" },
     { id: "tree", text: "Call tree" },
     { id: "functions", text: "Functions" },
     { id: "sizes", text: "Sizes" },
   ];
+  if (scannedHeap(analysis, state))
+    views.push({ id: "retained", text: "Retained" });
+  const isRetained = state.inner === "retained" && views.length > 4;
+  const inner = state.inner === "retained" && !isRetained ? "flame" : state.inner;
   return (
     <div class="heap">
       <div class="heap-top">
@@ -195,10 +203,10 @@ export function Heap(): JSX.Element {
           label="How the blocks' stacks are shown"
           panel="heap-panel"
           tabs={views}
-          chosen={state.inner}
+          chosen={inner}
           onChoose={(inner) => set({ inner })}
         />
-        <Choices />
+        <Choices retained={inner === "retained"} />
         {profile.heaps.some((h) => h.info.sampled) && (
           <span class="note">Estimates: not every block was recorded.</span>
         )}
@@ -207,12 +215,12 @@ export function Heap(): JSX.Element {
         id="heap-panel"
         class="panel"
         role="tabpanel"
-        aria-labelledby={`heap-panel-${state.inner}`}
+        aria-labelledby={`heap-panel-${inner}`}
       >
-        {state.inner === "sizes" ? (
-          <BlockSizes />
-        ) : (
-          <StackView view={state.inner} />
+        {inner === "sizes" && <BlockSizes />}
+        {inner === "retained" && <Retained />}
+        {inner !== "sizes" && inner !== "retained" && (
+          <StackView view={inner} />
         )}
       </div>
     </div>

@@ -7,11 +7,12 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { display } from "../data/display";
 import type { HeapStacks } from "../data/profile";
-import type { Palette } from "../draw/colors";
 import { amount } from "../model/amount";
-import { type Curve, curveOf, type HeapUnit } from "../model/memory_curve";
-import { type Analysis, useAnalysis } from "../state/analysis";
+import { type Curve, curveOf } from "../model/memory_curve";
+import { type Analysis, growth, useAnalysis } from "../state/analysis";
+import type { State } from "../state/state";
 import { useStore } from "../state/store";
+import { binarySteps, plotOptions, seriesColors, showRange } from "../ui/plot";
 import { useSize } from "../ui/size";
 import { usePalette } from "../ui/theme";
 
@@ -24,65 +25,11 @@ function tableOf(curves: Curve[]) {
   );
 }
 
-// The steps of bytes are those at which they are told.
-const binarySteps = Array.from({ length: 50 }, (_, i) => 2 ** i);
-
 function seriesName(analysis: Analysis, heap: HeapStacks): string {
   const { process } = heap.info;
   const { recording } = analysis.profile.head.processes[process];
   const side = analysis.isDiff ? (recording ? "B: " : "A: ") : "";
   return side + display(analysis.names.process(process), 40);
-}
-
-function options(
-  names: string[],
-  unit: HeapUnit,
-  width: number,
-  palette: Palette,
-): uPlot.Options {
-  const colors = seriesColors(palette);
-  const axis = {
-    stroke: palette.dim,
-    grid: { stroke: palette.small, width: 1 },
-    ticks: { stroke: palette.small },
-  };
-  return {
-    width,
-    height,
-    padding: [8, 30, 0, 0],
-    legend: { show: false },
-    cursor: { drag: { x: false, y: false } },
-    scales: { x: { time: false } },
-    axes: [
-      {
-        ...axis,
-        space: 80,
-        values: (_, values) => values.map((s) => amount(s * 1e6, "us")),
-      },
-      {
-        ...axis,
-        size: 112,
-        space: 24,
-        incrs: unit === "bytes" ? binarySteps : undefined,
-        values: (_, values) => values.map((v) => amount(v, unit)),
-      },
-    ],
-    series: [
-      {
-        label: "time",
-        value: (_, s) => (s == null ? "" : amount(s * 1e6, "us")),
-      },
-      ...names.map((label, i) => ({
-        label,
-        stroke: colors[i % colors.length],
-        width: 1.5,
-        paths: uPlot.paths.stepped!({ align: 1 }),
-        spanGaps: true,
-        points: { show: false },
-        value: (_: uPlot, v: number) => (v == null ? "" : amount(v, unit)),
-      })),
-    ],
-  };
 }
 
 function highest(heaps: HeapStacks[], chosen: number | null): HeapStacks[] {
@@ -94,12 +41,23 @@ function highest(heaps: HeapStacks[], chosen: number | null): HeapStacks[] {
     .map(({ heap }) => heap);
 }
 
-function seriesColors(palette: Palette): string[] {
-  return [palette.memory, palette.waiting, palette.cpu, palette.blocked];
+// The two snapshots nearest to a range of time; null: no two are known.
+function pairIn(
+  heap: HeapStacks,
+  [from, to]: [number, number],
+): Partial<State> | null {
+  const near = (us: number) =>
+    heap.snapshots.reduce((best, s) =>
+      Math.abs(s.time_ns / 1000 - us) < Math.abs(best.time_ns / 1000 - us)
+        ? s
+        : best,
+    );
+  const [since, until] = [near(from).number, near(to).number];
+  return since < until ? { kind: growth, since, until } : null;
 }
 
 export function MemoryCurve(): JSX.Element {
-  const [state] = useStore();
+  const [state, set] = useStore();
   const analysis = useAnalysis();
   const palette = usePalette();
   const box = useRef<HTMLDivElement>(null);
@@ -112,22 +70,55 @@ export function MemoryCurve(): JSX.Element {
     () => heaps.map((heap) => curveOf(heap, state.unit)),
     [heaps, state.unit],
   );
+  const grown = analysis.grownHeap(state);
+  const pair = analysis.snapshots(state);
+  const plot = useRef<uPlot | null>(null);
+  const choose = (from: number, to: number) => {
+    const patch = grown && pairIn(grown, [from, to]);
+    if (patch) set(patch);
+  };
   useEffect(() => {
     if (!width || !heaps.length) return;
     const names = heaps.map((h) => seriesName(analysis, h));
-    const plot = new uPlot(
-      options(names, state.unit, width, palette),
+    const { unit } = state;
+    const made = new uPlot(
+      plotOptions({
+        names,
+        width,
+        height,
+        palette,
+        x: (s) => amount(s * 1e6, "us"),
+        y: (v) => amount(v, unit),
+        ySteps: unit === "bytes" ? binarySteps : undefined,
+        select: grown ? (from, to) => choose(from * 1e6, to * 1e6) : undefined,
+      }),
       tableOf(curves),
       box.current!,
     );
-    return () => plot.destroy();
-  }, [curves, width, palette]);
+    plot.current = made;
+    return () => {
+      plot.current = null;
+      made.destroy();
+    };
+  }, [curves, width, palette, grown]);
+  useEffect(() => {
+    if (plot.current)
+      showRange(
+        plot.current,
+        pair && [pair[0].time_ns / 1e9, pair[1].time_ns / 1e9],
+      );
+  });
   const colors = seriesColors(palette);
   return (
     <div class="curve">
       <div ref={box} role="img" aria-label={`Live ${state.unit} over time`}>
         {!heaps.length && <p class="empty">No curve was recorded.</p>}
       </div>
+      {grown && heaps.length > 0 && (
+        <p class="note">
+          Drag over the curve to see what grew between two snapshots.
+        </p>
+      )}
       <ul class="legend" aria-label="Highest live memory">
         {heaps.map((heap, i) => (
           <li key={i}>

@@ -6,7 +6,7 @@ import type { Profile } from "../data/profile";
 const noModule = 0xffffffff;
 
 export function rankModules(profile: Profile): Map<number, number> {
-  const { functions, nodes, samples, heaps } = profile;
+  const { functions, nodes, sums, heaps } = profile;
   const none = profile.head.modules.length; // of functions in no module
   const cost = new Float64Array(none + 1);
   const add = (node: number, much: number) => {
@@ -14,7 +14,7 @@ export function rankModules(profile: Profile): Map<number, number> {
     const module = functions.module[nodes.function[node]];
     cost[Math.min(module, none)] += much;
   };
-  for (let i = 0; i < samples.count; i++) add(samples.node[i], 1);
+  sums.samples.forEach((count, i) => add(sums.node[i], count));
   for (const heap of heaps) for (const node of heap.node) add(node, 0.001);
   // A module that only calls others still is one to tell apart.
   for (let n = 1; n < nodes.count; n++) add(n, 1e-9);
