@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_code_flow: any bytes as code of x86-64, i386 or AArch64, of which rules are
- * made. Byte 0 is the number of entries; it is i386 if bit 7 is set, else
- * AArch64 if bit 6 is; as many 16-bit offsets of entries follow, those with the highest bit are only named;
- * then the code, which is also the memory of its tables.
+ * fuzz_code_flow: any bytes as code of x86-64, i386 or AArch64, of which rules
+ * are made. Byte 0 is the number of entries; it is i386 if bit 7 is set, else
+ * AArch64 if bit 6 is; as many 16-bit offsets of entries follow, those with the
+ * highest bit are only named; then the code, which is also the memory of its
+ * tables.
  */
 #include "cfi_import/code/flow.h"
 

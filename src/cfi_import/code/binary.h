@@ -26,8 +26,9 @@ struct wndl_code_binary {
 enum wndl_insn_mode wndl_code_mode_of(const struct wndl_object *object);
 
 /*
- * Reads the sections of an x86-64, i386 or AArch64 binary that is not a symbol file, and
- * the extents in `frame`, which may be empty. Memory is the arena's. NOMEM.
+ * Reads the sections of an x86-64, i386 or AArch64 binary that is not a symbol
+ * file, and the extents in `frame`, which may be empty. Memory is the arena's.
+ * NOMEM.
  */
 enum wndl_status wndl_code_binary_open(struct wndl_code_binary *binary,
     struct wndl_object *object, const struct wndl_cfi_section *frame,

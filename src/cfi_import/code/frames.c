@@ -187,7 +187,10 @@ static void scan_gap(void *context, uint64_t start, uint64_t end)
 
 /* ---- entries */
 
-/* R_X86_64_RELATIVE or R_AARCH64_RELATIVE: a word of data has the address `addend`. */
+/*
+ * R_X86_64_RELATIVE or R_AARCH64_RELATIVE: a word of data has the address
+ * `addend`.
+ */
 static void enter_relocated_64(
     struct wndl_cursor *c, struct wndl_code_flow *flow)
 {

@@ -21,8 +21,9 @@ struct wndl_code_rules {
 
 /*
  * Adds the rules of all code that has none to an ELF program or library of
- * x86-64, i386 or AArch64 (little-endian); nothing to others, or where nothing is found. Time is linear
- * in the size of the code, memory about seven times that. NOMEM.
+ * x86-64, i386 or AArch64 (little-endian); nothing to others, or where nothing
+ * is found. Time is linear in the size of the code, memory about seven times
+ * that. NOMEM.
  */
 enum wndl_status wndl_code_rules_add(struct wndl_object *object,
     struct wndl_code_rules *rules, struct wndl_mem *mem) WNDL_MUST_USE;

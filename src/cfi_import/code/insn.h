@@ -115,8 +115,8 @@ bool wndl_insn_decode(enum wndl_insn_mode mode, struct wndl_bytes code,
 /* An instruction's reference, read without its operands, which is faster. */
 struct wndl_insn_glance {
     uint8_t size;
-    /* CALL, JUMP, BRANCH; ADDRESS of RIP (A64: adr), or a constant of 4 bytes where an
-     * address has as many; else OTHER */
+    /* CALL, JUMP, BRANCH; ADDRESS of RIP (A64: adr), or a constant of 4 bytes
+     * where an address has as many; else OTHER */
     uint8_t op;
     bool is_padding;
     bool from_base;   /* i386: an ADDRESS that counts from a register */

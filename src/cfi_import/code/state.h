@@ -17,9 +17,9 @@ enum {
 };
 
 /*
- * What a value counts from. Unknown; the CFA; 0, a number; a register's value at
- * the entry, of those that the caller keeps; or an anchor, a place whose distance from the
- * CFA is not known, such as SP after it was aligned.
+ * What a value counts from. Unknown; the CFA; 0, a number; a register's value
+ * at the entry, of those that the caller keeps; or an anchor, a place whose
+ * distance from the CFA is not known, such as SP after it was aligned.
  */
 enum {
     WNDL_CODE_UNKNOWN = 0,
