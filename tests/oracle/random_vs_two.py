@@ -26,6 +26,8 @@ BINARIES = [
     ("Ada", "/usr/lib/x86_64-linux-gnu/libgnat-*.so"),
     ("Fortran", "/usr/lib/x86_64-linux-gnu/libgfortran.so.5"),
     ("D", "/usr/lib/x86_64-linux-gnu/libgphobos.so.3"),
+    ("Haskell", "/usr/lib/ghc/base-*/libHSbase-*-ghc*.so"),
+    ("OCaml", "/usr/lib/ocaml/coq-core/vernac/vernac.cmxs"),
     ("Pascal", "/usr/lib/x86_64-linux-gnu/fpc/*/ppcx64"),
     ("assembly", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3"),
 ]

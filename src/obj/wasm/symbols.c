@@ -141,7 +141,8 @@ static enum wndl_status read_bodies(struct reading *r)
 static void name_function(
     struct reading *r, uint64_t number, struct wndl_bytes name, bool is_local)
 {
-    if (number < r->imported || number - r->imported >= r->bodies.len)
+    if (name.size == 0 || name.data[0] == '\0' || number < r->imported ||
+        number - r->imported >= r->bodies.len)
         return;
     struct body *body = wndl_vec_at(&r->bodies, (size_t)(number - r->imported));
     if (body->name.size != 0)
