@@ -5,6 +5,7 @@
 #include "rt/core/rt.h"
 #include "rt/heap/count/block_marks.h"
 #include "rt/heap/count/blocks.h"
+#include "rt/heap/count/shards.h"
 #include "rt/heap/leaks/block_bitmap.h"
 #include "rt/heap/leaks/pointer_filter.h"
 
@@ -62,6 +63,45 @@ static void check_put(unsigned i, bool there)
         there ? WNDL_RT_BLOCK_FOUND : WNDL_RT_BLOCK_ABSENT);
     if (there)
         assert_int_equal(before.site, block.site);
+}
+
+/* From the first to the last entry of all shards; *sum: their bytes. */
+static size_t extent_of_shards(size_t *sum)
+{
+    uintptr_t low = UINTPTR_MAX, high = 0;
+    *sum = 0;
+    for (size_t i = 0; i < WNDL_RT_SHARDS; i++) {
+        const uintptr_t start = (uintptr_t)wndl_rt_shards[i].entries;
+        const size_t size = wndl_rt_shard_bytes(&wndl_rt_shards[i]);
+        if (size == 0)
+            continue;
+        *sum += size;
+        low = start < low ? start : low;
+        high = start + size > high ? start + size : high;
+    }
+    return high - low;
+}
+
+/* Shards that grow leave the place where they are together. */
+static void gathered_blocks_are_found(void **state)
+{
+    enum { MANY = 150000, MORE = 200000 };
+    size_t sum;
+    (void)state;
+    for (unsigned i = 0; i < MANY; i++)
+        check_put(i, false);
+    wndl_rt_blocks_gather();
+    const size_t extent = extent_of_shards(&sum);
+    assert_int_equal(extent, sum);
+    const void *there = wndl_rt_shard_of(address_of(0))->entries;
+    wndl_rt_blocks_gather();
+    assert_ptr_equal(wndl_rt_shard_of(address_of(0))->entries, there);
+    for (unsigned i = MANY; i < MORE; i++)
+        check_put(i, false);
+    assert_int_equal(count_blocks(), MORE);
+    for (unsigned i = 0; i < MORE; i++)
+        check_take(i, true);
+    assert_int_equal(count_blocks(), 0);
 }
 
 /* `changes`: at times there are more threads, at times no more. */
@@ -422,6 +462,7 @@ int main(void)
         ALONE(threads_find_the_blocks_of_who_was_alone),
         ALONE(a_fork_leaves_all_to_be_taken),
         ALONE(who_shares_is_alone_no_more),
+        cmocka_unit_test(gathered_blocks_are_found),
         cmocka_unit_test(starts_are_found_from_both_sides),
         cmocka_unit_test(notes_of_neighbours_are_apart),
         cmocka_unit_test(starts_may_be_far_apart),

@@ -5,6 +5,7 @@
 #include "rt/signals/pending.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -106,6 +107,13 @@ static void what_is_not_asked_for_stays(void **state)
     assert_int_equal(take(wndl_rt_signal_bit(SIGPROF)), SIGPROF);
 }
 
+/* Valgrind delivers it when a thread gives way; else it is there already. */
+static void await_delivery(void)
+{
+    for (int i = 0; runs_on_valgrind() && arrived == 0 && i < 1000; i++)
+        sched_yield();
+}
+
 static void delivered_signal_comes_with_what_was_sent(void **state)
 {
     (void)state;
@@ -114,6 +122,7 @@ static void delivered_signal_comes_with_what_was_sent(void **state)
     wndl_rt_pending_deliver(wndl_rt_signal_bit(SIGTRAP));
     assert_int_equal(arrived, 0);
     wndl_rt_pending_deliver(both);
+    await_delivery();
     assert_int_equal(arrived, 1);
     assert_int_equal(last_value, 77);
     assert_int_equal(wndl_rt_pending_arrivals() - before, 1);
@@ -182,7 +191,5 @@ int main(void)
         TEST(thread_that_waits_gets_what_the_process_is_sent),
         TEST(child_has_none_pending),
     };
-    if (runs_on_valgrind())
-        cmocka_set_skip_filter("delivered_signal*"); /* signals come later */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/count/blocks.h"
 
+#include "os/raw.h"
+#include "rt/core/memory.h"
+#include "rt/core/rt.h"
 #include "rt/heap/count/blocks_young.h"
 #include "rt/heap/count/owner.h"
 #include "rt/heap/count/shards.h"
+
+#include <sys/mman.h>
 
 /* Serializes the end of youth. Acquired before shards' locks. */
 static struct wndl_rt_lock young_lock;
@@ -245,22 +250,122 @@ enum wndl_rt_found wndl_rt_blocks_hold(uint64_t address,
                                       : hold_in_turn(address, &at);
 }
 
-void wndl_rt_blocks_each(
-    void (*visit)(void *context, const struct wndl_rt_block *block),
-    void *context)
+/* Calls `visit` with each shard that has entries. */
+static void each_shard(
+    void (*visit)(struct wndl_rt_shard *s, void *context), void *context)
 {
     for (struct wndl_rt_shard *s = wndl_rt_shards;
          s < wndl_rt_shards + WNDL_RT_SHARDS; s++) {
         if (!lock_shard(s))
             continue;
-        for (uint32_t i = 0; i < s->room; i++) {
-            if (s->entries[i].first == 0)
-                continue;
-            struct wndl_rt_block block = wndl_rt_entry_unpack(&s->entries[i]);
-            visit(context, &block);
-        }
+        if (s->room != 0)
+            visit(s, context);
         wndl_rt_unlock(&s->lock);
     }
+}
+
+struct visit {
+    void (*block)(void *context, const struct wndl_rt_block *block);
+    void *context;
+};
+
+static void visit_blocks(struct wndl_rt_shard *s, void *context)
+{
+    const struct visit *visit = context;
+    for (uint32_t i = 0; i < s->room; i++) {
+        if (s->entries[i].first == 0)
+            continue;
+        struct wndl_rt_block block = wndl_rt_entry_unpack(&s->entries[i]);
+        visit->block(visit->context, &block);
+    }
+}
+
+void wndl_rt_blocks_each(
+    void (*visit)(void *context, const struct wndl_rt_block *block),
+    void *context)
+{
+    struct visit all = {visit, context};
+    each_shard(visit_blocks, &all);
+}
+
+/* ---- large pages */
+
+enum { LARGE_PAGE = 2 << 20 };
+
+/* Memory that shards are moved to, from `next` on. */
+struct place {
+    uint8_t *start, *end, *next;
+};
+
+static struct place gathered; /* the last */
+static _Atomic bool is_gathering;
+
+static bool is_in(const struct place *place, const void *address)
+{
+    const uint8_t *byte = address;
+    return byte >= place->start && byte < place->end;
+}
+
+struct sizes {
+    size_t all, gathered;
+};
+
+static void add_size(struct wndl_rt_shard *s, void *context)
+{
+    struct sizes *sizes = context;
+    const size_t size = wndl_rt_shard_bytes(s);
+    sizes->all += size;
+    sizes->gathered += is_in(&gathered, s->entries) ? size : 0;
+}
+
+static void move_there(struct wndl_rt_shard *s, void *context)
+{
+    struct place *to = context;
+    const size_t size = wndl_rt_shard_bytes(s);
+    if (size > (size_t)(to->end - to->next))
+        return;
+    wndl_rt_shard_move(s, to->next);
+    to->next += size;
+}
+
+/* Room for `size` bytes, from the start of a large page on. */
+static bool find_place(size_t size, struct place *place)
+{
+    const size_t mapped = size + LARGE_PAGE;
+    uint8_t *memory = wndl_rt_map_undumped(mapped);
+    if (memory == NULL)
+        return false;
+    const size_t before = -(uintptr_t)memory % LARGE_PAGE;
+    if (before != 0)
+        wndl_raw_unmap(memory, before);
+    place->start = place->next = memory + before;
+    place->end = memory + mapped;
+    (void)wndl_raw3(SYS_madvise, (long)place->start,
+        (long)(place->end - place->start), MADV_HUGEPAGE);
+    return true;
+}
+
+static void gather(void)
+{
+    struct sizes sizes = {0};
+    struct place place;
+    each_shard(add_size, &sizes);
+    if (sizes.all < LARGE_PAGE || sizes.gathered > sizes.all / 2 ||
+        !find_place(sizes.all, &place))
+        return;
+    each_shard(move_there, &place);
+    if (place.next < place.end)
+        wndl_raw_unmap(place.next, (size_t)(place.end - place.next));
+    place.end = place.next;
+    gathered = place;
+}
+
+void wndl_rt_blocks_gather(void)
+{
+    if (wndl_rt_is_careful() || atomic_exchange(&is_gathering, true))
+        return;
+    gather();
+    atomic_store(&is_gathering, false);
 }
 
 /* ---- forks */

@@ -88,6 +88,12 @@ void wndl_rt_blocks_each(
     void *context);
 
 /*
+ * Moves the table into one mapping, whose pages may be large, unless most of it
+ * is there already or it is small: for many look-ups that are to follow.
+ */
+void wndl_rt_blocks_gather(void);
+
+/*
  * Called around fork(), so that the child's table is consistent. The child has
  * no other thread that could hold a shard.
  */

@@ -4,9 +4,11 @@
 #include "os/raw.h"
 #include "rt/core/rt.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 enum {
+    PAGE = 4096,
     FIRST_ROOM = 256,      /* entries: a page */
     LOOSE_ROOM = 8 * 1024, /* up to here shards are only half full */
 };
@@ -55,6 +57,19 @@ bool wndl_rt_shard_grow(struct wndl_rt_shard *s)
     if (old.room != 0)
         wndl_raw_unmap(old.entries, old.room * sizeof *entries);
     return true;
+}
+
+size_t wndl_rt_shard_bytes(const struct wndl_rt_shard *s)
+{
+    return (s->room * sizeof *s->entries + PAGE - 1) & ~(size_t)(PAGE - 1);
+}
+
+void wndl_rt_shard_move(struct wndl_rt_shard *s, void *to)
+{
+    struct wndl_rt_entry *old = s->entries;
+    memcpy(to, old, s->room * sizeof *old);
+    s->entries = to;
+    wndl_raw_unmap(old, s->room * sizeof *old);
 }
 
 enum wndl_rt_found wndl_rt_entry_look(

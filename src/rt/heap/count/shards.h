@@ -96,6 +96,12 @@ enum wndl_rt_found wndl_rt_entry_look(
 /* Makes room for more entries. False: there is no memory, and no room left. */
 bool wndl_rt_shard_grow(struct wndl_rt_shard *s);
 
+/* The bytes of its mapping: whole pages. */
+size_t wndl_rt_shard_bytes(const struct wndl_rt_shard *s);
+
+/* Moves its entries into that many bytes at `to`, which it then owns. */
+void wndl_rt_shard_move(struct wndl_rt_shard *s, void *to);
+
 /* The block's entry, or the free one where it would be. */
 static inline struct wndl_rt_entry *wndl_rt_shard_find(
     const struct wndl_rt_shard *s, uint64_t address)

@@ -109,6 +109,16 @@ static void count_blocks(struct wndl_heap *shared)
 
 /* ---- a run */
 
+/* Of many blocks each look-up misses the caches. */
+static void speed_up_look_ups(void)
+{
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    if (t == NULL)
+        return;
+    wndl_rt_blocks_gather();
+    wndl_rt_heap_leave();
+}
+
 void wndl_rt_heap_begin_reports(bool is_new)
 {
     enum { MOST = (1 << WNDL_RT_MARK_RUN_BITS) - 1 };
@@ -116,6 +126,7 @@ void wndl_rt_heap_begin_reports(bool is_new)
     if (is_new || run == 0) {
         atomic_store(&last_run, run == MOST ? 1 : run + 1);
         wndl_rt_heap_forget_searches();
+        speed_up_look_ups();
     }
     atomic_store(&is_under_way, true);
 }
