@@ -256,7 +256,12 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     F(uleb, end)                                                               \
     F(uleb, position)                                                          \
     F(str, bytes)                                                              \
-    F(later, written)
+    F(later, written)                                                          \
+    F(later, contents)
+#define WNDL_FIELDS_HCON(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, position)                                                          \
+    F(str, bytes)
 #define WNDL_FIELDS_LEAKS(F)                                                   \
     F(uleb, site)                                                              \
     F(uleb, definite)                                                          \
@@ -356,6 +361,7 @@ enum { WNDL_NODE_CHECKS_SHIFT = 4 };
     R(wrong, WRONG)                                                            \
     R(together, TOGETHER)                                                      \
     R(hscn, HSCN)                                                              \
+    R(hcon, HCON)                                                              \
     R(hrep, HREP)                                                              \
     R(reported, REPORTED)                                                      \
     R(hfal, HFAL)                                                              \
