@@ -25,6 +25,8 @@ struct wndl_process_heap *wndl_profile_heap(
     wndl_vec_init(&heap->scan, arena, sizeof(uint8_t));
     wndl_vec_init(&heap->scan_sites, arena, sizeof(uint32_t));
     wndl_vec_init(&heap->scan_nodes, arena, sizeof(uint32_t));
+    wndl_vec_init(&heap->contents, arena, sizeof(struct wndl_bytes));
+    wndl_vec_init(&heap->contents_read, arena, sizeof(struct wndl_bytes));
     return heap;
 }
 

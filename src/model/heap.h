@@ -241,7 +241,12 @@ struct wndl_process_heap {
     struct wndl_vec scan;       /* uint8_t */
     struct wndl_vec scan_sites; /* uint32_t */
     struct wndl_vec scan_nodes; /* uint32_t: the profile's node by the scan's */
-    uint8_t scan_end;           /* enum wndl_scan_end */
+    /* The contents of the scan's blocks one after the other: of each as many
+     * words of 8 bytes as it has whole, by its requested size. struct
+     * wndl_bytes, which point into the file; empty: they were not kept.
+     * `contents_read`: those before the scan that they belong to. */
+    struct wndl_vec contents, contents_read;
+    uint8_t scan_end; /* enum wndl_scan_end */
     /* Bytes of pages that the program began to write to while its copy was
      * scanned, at most. */
     uint64_t scan_written;

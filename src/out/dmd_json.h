@@ -7,6 +7,7 @@
 #ifndef WNDL_OUT_DMD_JSON_H
 #define WNDL_OUT_DMD_JSON_H
 
+#include "model/heap_contents.h"
 #include "model/heap_records.h"
 
 #include <stdio.h>
@@ -19,5 +20,14 @@
  */
 bool wndl_dmd_json_write(FILE *out, const struct wndl_heap_list *list,
     bool zipped, struct wndl_mem *mem);
+
+/*
+ * Writes `contents` in scan mode: each block by itself, with its address and
+ * its words. `list` has their stacks. Words that the contents lack are left
+ * out. NULL: none, and the same as the other.
+ */
+bool wndl_dmd_json_write_scan(FILE *out, const struct wndl_heap_list *list,
+    const struct wndl_heap_contents *contents, bool zipped,
+    struct wndl_mem *mem);
 
 #endif

@@ -57,6 +57,7 @@ enum {
 #define WNDL_CHUNK_HTIM WNDL_CHUNK_TYPE('H', 'T', 'I', 'M')
 #define WNDL_CHUNK_HLEK WNDL_CHUNK_TYPE('H', 'L', 'E', 'K')
 #define WNDL_CHUNK_HSCN WNDL_CHUNK_TYPE('H', 'S', 'C', 'N')
+#define WNDL_CHUNK_HCON WNDL_CHUNK_TYPE('H', 'C', 'O', 'N')
 #define WNDL_CHUNK_HGRO WNDL_CHUNK_TYPE('H', 'G', 'R', 'O')
 #define WNDL_CHUNK_HWRO WNDL_CHUNK_TYPE('H', 'W', 'R', 'O')
 #define WNDL_CHUNK_HMIX WNDL_CHUNK_TYPE('H', 'M', 'I', 'X')

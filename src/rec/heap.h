@@ -227,6 +227,8 @@ struct wndl_heap {
     _Atomic uint32_t scan_asked, scan_begun;
     /* Set by the collector: the request whose scan is to be given up. */
     _Atomic uint32_t scan_given_up;
+    /* Set by the collector: contents_filled of the last window that it read. */
+    _Atomic uint32_t contents_taken;
 
     struct wndl_heap_stripe stripe[WNDL_HEAP_STRIPES];
 
@@ -260,6 +262,7 @@ enum wndl_heap_flag {
                                * report; not with CUMULATIVE */
     WNDL_HEAP_SCAN = 16,      /* write down who points to whom */
     WNDL_HEAP_STARTS = 32,    /* threads have tags: who created them */
+    WNDL_HEAP_CONTENTS = 64,  /* of blocks are written with each scan */
 };
 
 /*
@@ -287,7 +290,16 @@ struct wndl_heap_scan {
     _Atomic uint32_t copied;
     uint32_t reserved;
     uint64_t faults;
+    /* With WNDL_HEAP_CONTENTS, before a scan is answered: windows of the blocks'
+     * contents, of at most WNDL_HEAP_WINDOW bytes, one after the other at an
+     * offset from this head. `contents_filled` is written last, and differs
+     * from contents_taken of the header while there is one. */
+    uint64_t contents_offset, contents_bytes;
+    _Atomic uint32_t contents_filled;
+    uint32_t has_contents; /* all were handed over */
 };
+
+enum { WNDL_HEAP_WINDOW = 64 << 20 };
 
 #define WNDL_HEAP_SCAN_MOST                                                    \
     (UINT64_C(4) << 30) /* bytes, with the head's page */

@@ -271,7 +271,12 @@ enum { WNDL_SAMPLE_IN_KERNEL = 64 };
     F(uleb, end)                                                               \
     F(uleb, position)                                                          \
     F(str, bytes)                                                              \
-    F(later, written)
+    F(later, written)                                                          \
+    F(later, contents)
+#define WNDL_FIELDS_HCON(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, position)                                                          \
+    F(str, bytes)
 #define WNDL_FIELDS_LEAKS(F)                                                   \
     F(uleb, site)                                                              \
     F(uleb, definite)                                                          \
@@ -383,6 +388,7 @@ enum { WNDL_SAMPLE_IN_KERNEL = 64 };
     R(mixed, MIXED)                                                            \
     R(together, TOGETHER)                                                      \
     R(hscn, HSCN)                                                              \
+    R(hcon, HCON)                                                              \
     R(hrep, HREP)                                                              \
     R(reported, REPORTED)                                                      \
     R(hfal, HFAL)                                                              \

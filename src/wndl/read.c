@@ -45,6 +45,7 @@ enum wndl_status wndl_reader_chunk(
         {WNDL_CHUNK_HMIX, wndl_read_hmix},
         {WNDL_CHUNK_HTOG, wndl_read_htog},
         {WNDL_CHUNK_HSCN, wndl_read_hscn},
+        {WNDL_CHUNK_HCON, wndl_read_hcon},
         {WNDL_CHUNK_HREP, wndl_read_hrep},
         {WNDL_CHUNK_HFAL, wndl_read_hfal},
         {WNDL_CHUNK_HMEM, wndl_read_hmem},

@@ -543,6 +543,47 @@ static enum wndl_status add_bytes(
     return WNDL_OK;
 }
 
+static uint64_t size_of_contents(const struct wndl_vec *parts)
+{
+    const struct wndl_bytes *all = parts->data;
+    uint64_t size = 0;
+    for (size_t i = 0; i < parts->len; i++)
+        size += all[i].size;
+    return size;
+}
+
+/* A part that is missing leaves all of them out: their scan comes later. */
+enum wndl_status wndl_read_hcon(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct list list;
+    const struct wndl_fields_hcon hcon = wndl_get_hcon(c);
+    if (!begin_list(&list, r, c, hcon.process))
+        return WNDL_MALFORMED;
+    struct wndl_vec *parts = &list.heap->contents_read;
+    if (hcon.position == 0)
+        parts->len = 0;
+    if (c->failed || hcon.bytes.size == 0 ||
+        hcon.position != size_of_contents(parts))
+        return WNDL_MALFORMED;
+    struct wndl_bytes *part = wndl_vec_push(parts);
+    if (part == NULL)
+        return WNDL_NOMEM;
+    *part = hcon.bytes;
+    return WNDL_OK;
+}
+
+/* Those that were read belong to this scan, if they are all that it has. */
+static void keep_contents(struct wndl_process_heap *heap, uint64_t size)
+{
+    const struct wndl_vec before = heap->contents;
+    heap->contents.len = 0;
+    if (size == 0 || size != size_of_contents(&heap->contents_read))
+        return;
+    heap->contents = heap->contents_read;
+    heap->contents_read = before;
+    heap->contents_read.len = 0;
+}
+
 /* Whether the scan is of the snapshot that is wanted. */
 static bool is_wanted_scan(const struct wndl_reader *r, uint64_t snapshot)
 {
@@ -560,10 +601,12 @@ enum wndl_status wndl_read_hscn(struct wndl_reader *r, struct wndl_cursor *c)
     struct wndl_process_heap *heap = list.heap;
     if (!is_wanted_scan(r, hscn.snapshot))
         return WNDL_OK;
-    if (hscn.position == 0)
+    if (hscn.position == 0) {
         heap->scan.len = 0;
-    else if (heap->scan_end == WNDL_SCAN_DAMAGED)
+        keep_contents(heap, hscn.contents);
+    } else if (heap->scan_end == WNDL_SCAN_DAMAGED) {
         return WNDL_OK;
+    }
     if (hscn.position != heap->scan.len || hscn.end >= WNDL_SCAN_DAMAGED) {
         heap->scan_end = WNDL_SCAN_DAMAGED;
         return WNDL_MALFORMED;

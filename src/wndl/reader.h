@@ -147,6 +147,7 @@ enum wndl_status wndl_read_hwro(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_hmix(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_htog(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_hscn(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_hcon(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_hrep(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_hfal(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_hmem(struct wndl_reader *r, struct wndl_cursor *c);

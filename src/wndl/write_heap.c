@@ -472,9 +472,20 @@ void wndl_recording_scan(struct wndl_recording *r,
         .position = position,
         .bytes = part,
         .written = scan->written,
+        .contents = scan->contents,
     };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_HSCN);
     wndl_put_hscn(&r->out, &fields);
+    wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_contents(struct wndl_recording *r, uint32_t process,
+    uint64_t position, struct wndl_bytes part)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_hcon fields = {process, position, part};
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HCON);
+    wndl_put_hcon(&r->out, &fields);
     wndl_recording_finish(r, &chunk);
 }
 

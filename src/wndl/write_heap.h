@@ -122,8 +122,13 @@ void wndl_recording_wrongs(struct wndl_recording *r,
 struct wndl_recording_scan {
     uint32_t process, snapshot;
     enum wndl_scan_end end;
-    uint64_t written; /* bytes: struct wndl_process_heap */
+    uint64_t written;  /* bytes: struct wndl_process_heap */
+    uint64_t contents; /* bytes of HCON that belong to it; 0: not kept */
 };
+
+/* Writes HCON: a part of the contents of blocks, from byte `position` on. */
+void wndl_recording_contents(struct wndl_recording *r, uint32_t process,
+    uint64_t position, struct wndl_bytes part);
 
 /* Writes HSCN: a part of a scan. Its first byte is `position` of the whole. */
 void wndl_recording_scan(struct wndl_recording *r,

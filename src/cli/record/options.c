@@ -135,6 +135,14 @@ enum {
             WNDL_OPT_FLAG, FIELD(scan)                                         \
     }
 
+#define KEEP_CONTENTS                                                          \
+    {                                                                          \
+        0, "keep-contents", NULL, NULL, NULL, NULL,                            \
+            "with --scan: write the contents of all blocks to the recording, " \
+            "too, for 'windlass export -f dmd'; they may be secret",           \
+            WNDL_OPT_FLAG, FIELD(keep_contents)                                \
+    }
+
 #define POINTER_MASK                                                           \
     {                                                                          \
         0, "pointer-mask", "MASK", NULL, NULL, NULL,                           \
@@ -256,6 +264,7 @@ const struct wndl_option wndl_record_option_rows[] = {
     AT_PEAKS,
     NO_LEAKS,
     SCAN,
+    KEEP_CONTENTS,
     SCAN_MEMORY,
     POINTER_MASK,
     OUTPUT("%n.%p.cpu.wndl"),
@@ -285,6 +294,7 @@ const struct wndl_option wndl_heap_option_rows[] = {
     AT_PEAKS,
     NO_LEAKS,
     SCAN,
+    KEEP_CONTENTS,
     SCAN_MEMORY,
     POINTER_MASK,
     TAG_LIB,
@@ -404,6 +414,8 @@ static bool check_heap(const struct wndl_record_options *o, char *problem)
             "--pointer-mask takes bits in hex, such as 0xffffffffffff, not "
             "'%.40s'",
             o->pointer_mask);
+    else if (o->keep_contents && !o->scan)
+        snprintf(problem, PROBLEM_SIZE, "--keep-contents needs --scan");
     else if (o->scan_memory != 0 && !o->scan)
         snprintf(problem, PROBLEM_SIZE, "--scan-memory needs --scan");
     else if (o->sample_below != 0 && o->stacks.index == 0)
@@ -494,6 +506,7 @@ static void apply_heap(const struct wndl_record_options *o,
     heap->flags = WNDL_HEAP_ON | modes[o->mode.index] |
                   (o->no_leaks ? 0u : (unsigned)WNDL_HEAP_LEAKS) |
                   (o->scan ? (unsigned)WNDL_HEAP_SCAN : 0u) |
+                  (o->keep_contents ? (unsigned)WNDL_HEAP_CONTENTS : 0u) |
                   (o->tag_libs.count != 0 ? (unsigned)WNDL_HEAP_STARTS : 0u);
     apply_libraries(o, heap);
     heap->sample_below = o->stacks.index == 0 ? 0 : below;

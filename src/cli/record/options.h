@@ -30,6 +30,7 @@ struct wndl_record_options {
     uint64_t sample_below;            /* bytes, 0: not given */
     double snapshot_every;            /* seconds, 0: not given */
     bool at_peaks, no_leaks, scan;
+    bool keep_contents;
     uint64_t scan_memory;             /* bytes, 0: not given */
     const char *pointer_mask;         /* in hex, NULL: not given */
     struct wndl_option_list tag_libs; /* PATTERN=TAG each */

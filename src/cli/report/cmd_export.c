@@ -192,13 +192,16 @@ static int export_file(const void *options, struct wndl_operands operands)
     bool is_loaded = wndl_cli_recording_open(&recording, &input, &o->symbols,
                          o->heap.snapshot, false) &&
                      wndl_heap_keep_tag(&recording, &o->heap, true, input.path);
+    int exit_code = WNDL_EXIT_FAILURE;
+    if (is_loaded) {
+        /* The data on stdout has no place for the warning. */
+        wndl_cli_recording_note_whole(
+            &recording, operands.texts[0], "exported");
+        exit_code = export_recording(&recording, o, operands.texts[0]);
+        wndl_cli_recording_close(&recording);
+    }
+    /* Contents of blocks are read where the file has them. */
     wndl_input_close(&input);
-    if (!is_loaded)
-        return WNDL_EXIT_FAILURE;
-    /* The data on stdout has no place for the warning. */
-    wndl_cli_recording_note_whole(&recording, operands.texts[0], "exported");
-    int exit_code = export_recording(&recording, o, operands.texts[0]);
-    wndl_cli_recording_close(&recording);
     return exit_code;
 }
 

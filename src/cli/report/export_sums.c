@@ -3,6 +3,7 @@
 
 #include "analyze/callgraph/callgraph.h"
 #include "analyze/heap/blocks.h"
+#include "analyze/holders/contents.h"
 #include "analyze/time/calltree.h"
 #include "analyze/time/report_fill.h"
 #include "out/callgrind.h"
@@ -49,9 +50,19 @@ bool wndl_export_dmd(FILE *out, struct wndl_export_job *job)
     struct wndl_heap_list list;
     if (!wndl_heap_list_init(&list, wndl_mem_libc()))
         return false;
-    bool whole =
-        wndl_heap_list_fill(&list, job->symbolized, &job->heaps) &&
-        wndl_dmd_json_write(out, &list, job->exported.zipped, wndl_mem_libc());
+    struct wndl_heap_contents contents;
+    struct wndl_error err = {0};
+    const bool zipped = job->exported.zipped;
+    bool whole = wndl_heap_contents_fill(&contents, &list, job->symbolized,
+                     &job->heaps, &err) == WNDL_OK;
+    if (whole && contents.blocks.len != 0 &&
+        job->heaps.set == WNDL_HEAP_SET_LIVE)
+        whole = wndl_dmd_json_write_scan(
+            out, &list, &contents, zipped, wndl_mem_libc());
+    else if (whole)
+        whole = wndl_heap_list_fill(&list, job->symbolized, &job->heaps) &&
+                wndl_dmd_json_write(out, &list, zipped, wndl_mem_libc());
+    wndl_heap_contents_free(&contents);
     wndl_heap_list_free(&list);
     return whole;
 }

@@ -328,6 +328,7 @@ void wndl_collector_heap_drain(struct wndl_collector_process *p)
     wndl_heap_sum_up(p->heap, &sum);
     report_live(p, &sum);
     wndl_heap_see_to_memory(p, &sum);
+    wndl_heap_take_contents(p);
     wndl_heap_take_scan(p, false);
     see_to_program(p);
     see_to_clock(p);

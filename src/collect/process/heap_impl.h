@@ -26,6 +26,7 @@ struct wndl_collector_heap {
     int64_t peak;          /* bytes, at the last snapshot for a peak */
     int64_t bytes, blocks; /* live, as last written */
     uint32_t scan;         /* the last answer that was taken; 0: none */
+    uint64_t contents;     /* bytes that were written for the next scan */
     uint64_t scan_written; /* bytes: of the copy that is or was scanned last */
     uint32_t reported_runs; /* of the header, as last written */
     bool reporters_hang;    /* a run did not end */
@@ -128,6 +129,9 @@ void wndl_heap_ask_scan(struct wndl_collector_process *p);
 
 /* Writes HSCN if there is a scan that was asked for. */
 void wndl_heap_take_scan(struct wndl_collector_process *p, bool last);
+
+/* Writes HCON if a window of contents is full. */
+void wndl_heap_take_contents(struct wndl_collector_process *p);
 
 /* The same, at the end: of the last scan. */
 void wndl_heap_end_scan(struct wndl_collector_process *p);

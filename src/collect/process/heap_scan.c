@@ -49,17 +49,13 @@ static void put_scan(struct wndl_collector_process *p, uint32_t snapshot,
         .snapshot = snapshot,
         .end = end_of(head),
         .written = p->heap->scan_written,
+        .contents = head->has_contents != 0 ? p->heap->contents : 0,
     };
+    p->heap->contents = 0;
     if (scan.end == WNDL_SCAN_DONE)
         put_bytes(p, &scan, head->bytes);
     else
         wndl_recording_scan(p->recording, &scan, 0, (struct wndl_bytes){0});
-}
-
-void wndl_heap_ask_scan(struct wndl_collector_process *p)
-{
-    if (has_scan(p->heap))
-        atomic_store(&p->heap->head->scan_asked, p->heap->snapshots);
 }
 
 static uint32_t read_head(
@@ -67,6 +63,52 @@ static uint32_t read_head(
 {
     wndl_heap_read(heap, heap->layout.size, head, sizeof *head);
     return atomic_load(&head->answers);
+}
+
+/* ---- contents */
+
+/* Returns whether all of the window was written. */
+static bool put_window(
+    struct wndl_collector_process *p, const struct wndl_heap_scan *head)
+{
+    enum { PART = 256 * 1024 };
+    const uint64_t most = WNDL_HEAP_SCAN_MOST - WNDL_HEAP_WINDOW;
+    if (head->contents_bytes > WNDL_HEAP_WINDOW || head->contents_offset > most)
+        return false;
+    const uint64_t from = p->heap->layout.size + head->contents_offset;
+    uint8_t *part = wndl_mem_zalloc(wndl_mem_libc(), PART);
+    const uint64_t size = part == NULL ? 0 : head->contents_bytes;
+    for (uint64_t at = 0; at < size; at += PART) {
+        const size_t count = size - at < PART ? (size_t)(size - at) : PART;
+        wndl_heap_read(p->heap, (size_t)(from + at), part, count);
+        wndl_recording_contents(p->recording, p->index, p->heap->contents,
+            (struct wndl_bytes){part, count});
+        p->heap->contents += count;
+        wndl_recording_flush(p->recording);
+    }
+    wndl_mem_free(wndl_mem_libc(), part);
+    return part != NULL;
+}
+
+void wndl_heap_take_contents(struct wndl_collector_process *p)
+{
+    struct wndl_collector_heap *heap = p->heap;
+    struct wndl_heap_scan head;
+    if (!has_scan(heap) || (heap->request.flags & WNDL_HEAP_CONTENTS) == 0)
+        return;
+    (void)read_head(heap, &head);
+    const uint32_t filled = atomic_load(&head.contents_filled);
+    if (filled != atomic_load(&heap->head->contents_taken) &&
+        put_window(p, &head))
+        atomic_store(&heap->head->contents_taken, filled);
+}
+
+/* ---- scans */
+
+void wndl_heap_ask_scan(struct wndl_collector_process *p)
+{
+    if (has_scan(p->heap))
+        atomic_store(&p->heap->head->scan_asked, p->heap->snapshots);
 }
 
 /*
@@ -116,6 +158,7 @@ void wndl_heap_end_scan(struct wndl_collector_process *p)
     struct wndl_heap_scan head = {0};
     if ((heap->request.flags & WNDL_HEAP_SCAN) == 0)
         return;
+    wndl_heap_take_contents(p);
     wndl_heap_take_scan(p, true);
     const bool is_last =
         has_scan(heap) && read_head(heap, &head) == WNDL_HEAP_SCAN_AT_END;

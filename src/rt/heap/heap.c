@@ -118,6 +118,7 @@ void wndl_rt_heap_start(const struct wndl_go *go)
         wndl_rt_heap_generation != 0 && shared->sample_below != 0;
     wndl_rt_heap->leaks = (go->heap & WNDL_HEAP_LEAKS) != 0;
     wndl_rt_heap->scan = scan_of(shared, go);
+    wndl_rt_heap->contents = (go->heap & WNDL_HEAP_CONTENTS) != 0;
     wndl_rt_heap->pointer_tags = (uintptr_t)go->heap_pointer_tags;
     wndl_rt_heap->starts = (go->heap & WNDL_HEAP_STARTS) != 0;
     wndl_rt_tags_share(

@@ -31,6 +31,7 @@ struct wndl_rt_heap_state {
     bool dark;   /* reports are marked: measure/marks.h */
     bool starts; /* a thread has a tag: the stack that created it */
     struct wndl_heap_scan *scan; /* NULL: none is wanted */
+    bool contents;               /* with it */
     uintptr_t pointer_tags; /* bits of words that are no part of an address */
     /* it has blocks of its ancestors, of which not all were sampled */
     bool inherits;

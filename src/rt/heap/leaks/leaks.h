@@ -43,6 +43,9 @@ struct wndl_rt_leak_search {
     bool asks_threads; /* for their registers, which are roots then */
     /* Equal to scan_answers: the scan is to be given up. NULL: never. */
     const _Atomic uint32_t *scan_given_up;
+    /* With each scan, contents are handed over (contents.h); NULL: they are
+     * not. */
+    const _Atomic uint32_t *contents_taken;
 };
 
 /* A part of memory that is a root wherever it is. */

@@ -4,6 +4,7 @@
 #include "os/dlfind.h"
 #include "os/raw.h"
 #include "rt/core/read_parts.h"
+#include "rt/heap/leaks/contents.h"
 #include "rt/heap/leaks/follow.h"
 #include "rt/heap/leaks/roots.h"
 #include "rt/heap/leaks/stack_parts.h"
@@ -376,6 +377,18 @@ static enum wndl_heap_scan_state state_of(const struct scan *s)
                           : WNDL_HEAP_SCAN_DONE;
 }
 
+/* After the scan itself, if there is room. */
+static void hand_over(struct scan *s, struct wndl_heap_scan *head)
+{
+    const uint64_t used = (uintptr_t)s->next - (uintptr_t)head;
+    const uint64_t offset = wndl_round_up_page((size_t)used);
+    head->has_contents = 0;
+    if (s->areas->wanted->contents_taken != NULL && !has_ended(s) &&
+        WNDL_HEAP_SCAN_MOST - offset >= WNDL_HEAP_WINDOW)
+        wndl_rt_contents_hand_over(
+            s->areas, (uint8_t *)head + offset, offset, s->copied);
+}
+
 static void answer(const struct wndl_rt_leak_search *wanted,
     enum wndl_heap_scan_state state, uint64_t bytes)
 {
@@ -407,6 +420,7 @@ void wndl_rt_heap_scan(struct wndl_rt_areas *areas,
     wndl_raw_unmap(s.ranks, s.ranks_size);
     if (s.parts != NULL)
         wndl_raw_unmap(s.parts, sizeof *s.parts);
+    hand_over(&s, head);
     head->nodes = s.nodes;
     answer(areas->wanted, state_of(&s), (uint64_t)(s.next - begin));
 }

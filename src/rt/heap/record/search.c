@@ -27,6 +27,8 @@ static bool search(struct wndl_rt_leak_search *wanted,
     wanted->most_mappings = WNDL_RT_LEAK_MAPPINGS;
     wanted->tid = wndl_raw_gettid();
     wanted->pointer_tags = wndl_rt_heap->pointer_tags;
+    wanted->contents_taken =
+        wndl_rt_heap->contents ? &shared->contents_taken : NULL;
     return wndl_rt_heap_find_leaks(
         wanted, roots, count + wndl_rt_untracked_roots(roots + count));
 }
