@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // view.mjs MODULES CHROMIUM PAGE: measures how long the page takes to show its
-// flame graph, and the longest frame while the page is used.
+// flame graph and to read all samples, and the longest frame while the page is used.
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
@@ -26,6 +26,13 @@ const opened = await page.evaluate(() =>
   performance.getEntriesByName('windlass-flame')[0].startTime);
 const toOpen = await used();
 console.log(`opened ${opened.toFixed(0)} ms, CPU ${toOpen.toFixed(0)} ms`);
+
+// Samples are read after the first picture, and the page can be used meanwhile.
+await page.waitForFunction(() =>
+  performance.getEntriesByName('windlass-whole').length);
+const whole = await page.evaluate(() =>
+  performance.getEntriesByName('windlass-whole')[0].startTime);
+console.log(`whole ${whole.toFixed(0)} ms, CPU ${(await used()).toFixed(0)} ms`);
 
 // The longest time between two frames while `act` runs.
 async function longest(name, act) {
