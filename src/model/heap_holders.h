@@ -109,7 +109,7 @@ struct wndl_heap_holders {
     struct wndl_vec seen_sites; /* struct wndl_heap_site_view: 0 or 1 */
 };
 
-/* What a place or root retains in two scans; in each pair, the earlier first. */
+/* Retained by a place or root in two scans; of each pair, the earlier first. */
 struct wndl_holder_change {
     uint32_t place;       /* of the changes' strings */
     uint64_t retained[2]; /* bytes */

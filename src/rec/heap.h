@@ -290,10 +290,10 @@ struct wndl_heap_scan {
     _Atomic uint32_t copied;
     uint32_t reserved;
     uint64_t faults;
-    /* With WNDL_HEAP_CONTENTS, before a scan is answered: windows of the blocks'
-     * contents, of at most WNDL_HEAP_WINDOW bytes, one after the other at an
-     * offset from this head. `contents_filled` is written last, and differs
-     * from contents_taken of the header while there is one. */
+    /* With WNDL_HEAP_CONTENTS, before a scan is answered: windows of the
+     * blocks' contents, of at most WNDL_HEAP_WINDOW bytes, one after the other
+     * at an offset from this head. `contents_filled` is written last, and
+     * differs from contents_taken of the header while there is one. */
     uint64_t contents_offset, contents_bytes;
     _Atomic uint32_t contents_filled;
     uint32_t has_contents; /* all were handed over */

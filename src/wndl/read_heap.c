@@ -555,9 +555,9 @@ static uint64_t size_of_contents(const struct wndl_vec *parts)
 /* A part that is missing leaves all of them out: their scan comes later. */
 enum wndl_status wndl_read_hcon(struct wndl_reader *r, struct wndl_cursor *c)
 {
-    struct list list;
+    struct wndl_heap_list list;
     const struct wndl_fields_hcon hcon = wndl_get_hcon(c);
-    if (!begin_list(&list, r, c, hcon.process))
+    if (!wndl_heap_list_begin(&list, r, c, hcon.process))
         return WNDL_MALFORMED;
     struct wndl_vec *parts = &list.heap->contents_read;
     if (hcon.position == 0)
@@ -572,7 +572,7 @@ enum wndl_status wndl_read_hcon(struct wndl_reader *r, struct wndl_cursor *c)
     return WNDL_OK;
 }
 
-/* Those that were read belong to this scan, if they are all that it has. */
+/* The contents read so far belong to this scan, if they are all that it has. */
 static void keep_contents(struct wndl_process_heap *heap, uint64_t size)
 {
     const struct wndl_vec before = heap->contents;

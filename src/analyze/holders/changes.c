@@ -66,7 +66,7 @@ static int compare(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Those that did not change are left out. */
+/* Places and roots that did not change are left out. */
 static void sort_changes(struct wndl_vec *table)
 {
     struct wndl_holder_change *all = table->data;

@@ -160,7 +160,7 @@ static void read_pointers_of_root(
     }
 }
 
-/* What stands in place of the path of a function's part of a stack. */
+/* A function's part of a stack has this in place of a path. */
 static void read_frame(const struct reading *r, struct wndl_bytes text,
     struct wndl_heap_root *root)
 {

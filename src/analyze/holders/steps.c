@@ -8,7 +8,7 @@
 
 enum { WORD = 8 };
 
-/* What a node hangs below: a holder or a dominator. */
+/* Each node hangs below a holder or a dominator. */
 struct above {
     const uint32_t *nodes; /* by node; WNDL_NO_INDEX: nothing */
     const uint32_t *edges; /* by node: the pointer from it; or NULL */

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What cannot be read again, as a pipe, is left to what says why it fails. */
+/* A pipe cannot be read again: the reader of recordings says why it fails. */
 static bool is_plain_file(const char *path)
 {
     struct stat about;

@@ -15,7 +15,7 @@
 void wndl_report_json_holders(const struct wndl_heap_holders *h, bool retained,
     const char *place, struct wndl_buf *out);
 
-/* What grew by holder between two scans (the same page). */
+/* The growth by holder between two scans (the same page). */
 void wndl_report_json_holder_changes(
     const struct wndl_holder_changes *c, struct wndl_buf *out);
 

@@ -22,7 +22,7 @@ void wndl_text_heap_block(
 void wndl_text_heap_site(
     const struct wndl_heap_holders *h, size_t rows, struct wndl_buf *out);
 
-/* What grew and what shrank, by holder. */
+/* Growth and shrinking by holder. */
 void wndl_text_holder_changes(
     const struct wndl_holder_changes *c, size_t rows, struct wndl_buf *out);
 

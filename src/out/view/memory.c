@@ -14,7 +14,7 @@ struct part {
     uint32_t unit;
 };
 
-/* What a report says about a part. */
+/* A report's amount of a part. */
 struct value {
     uint32_t report, part;
     int64_t amount;

@@ -38,7 +38,7 @@ struct wndl_view_code {
     struct wndl_bytes text;
 };
 
-/* Who holds the blocks of a heap. */
+/* The holders of the blocks of a heap. */
 struct wndl_view_held {
     uint32_t heap;                           /* of the recording's */
     const struct wndl_heap_holders *holders; /* with trees */

@@ -21,9 +21,10 @@ struct wndl_rt_stack_parts {
 
 /*
  * Walks the stack of a thread that does not run, or is the calling one, from
- * `regs` up to `end`. `called`: regs->ip is a return address. A part ends with the return address of its frame. Frames
- * are those of the walk: what is beyond them is the last part. False: the walk
- * found no caller, or its frames have no node; there are no parts.
+ * `regs` up to `end`. `called`: regs->ip is a return address. A part ends with
+ * the return address of its frame. Frames are those of the walk: the stack
+ * beyond them is the last part. False: the walk found no caller, or its frames
+ * have no node; there are no parts.
  */
 bool wndl_rt_stack_parts_fill(struct wndl_rt_stack_parts *parts,
     const struct wndl_regs *regs, bool called, uintptr_t end);

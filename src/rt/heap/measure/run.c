@@ -109,7 +109,7 @@ static void count_blocks(struct wndl_heap *shared)
 
 /* ---- a run */
 
-/* Of many blocks each look-up misses the caches. */
+/* Each look-up misses the caches where blocks are many. */
 static void speed_up_look_ups(void)
 {
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
