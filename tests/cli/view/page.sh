@@ -63,7 +63,7 @@ done
 says 0 "wrote hh.html" -o hh.html h.wndl h.wndl
 if have python3; then
     python3 "$here/../lib/view_page.py" out.html >dump
-    grep -q '^samples.node u32 p \[[0-9, ]*\]$' dump
+    grep -q '^samples.node u32 pl \[[0-9, ]*\]$' dump
     python3 "$here/../lib/view_page.py" two.html >dump
     "$windlass" view -o h.html h.wndl 2>err
     python3 "$here/../lib/view_page.py" h.html >dump

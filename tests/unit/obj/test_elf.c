@@ -266,8 +266,8 @@ static void damaged_headers_are_named(void **state)
     struct wndl_error err = {0};
     assert_int_equal(open_patched(&recipe, 0, 'x', &err), WNDL_UNSUPPORTED);
     assert_string_equal(err.file, "patched");
-    assert_string_equal(
-        err.what, "not an ELF, PE, PDB, Mach-O or Breakpad symbol file");
+    assert_string_equal(err.what,
+        "not an ELF, PE, PDB, Mach-O, WebAssembly or Breakpad symbol file");
     assert_int_equal(open_patched(&recipe, EI_CLASS, 9, &err), WNDL_MALFORMED);
     assert_int_equal(err.offset, EI_CLASS);
     assert_int_equal(open_patched(&recipe, EI_DATA, 0, &err), WNDL_MALFORMED);
