@@ -4,8 +4,7 @@
  * of the instructions, and SP is 31.
  *
  * A decoder of our own: all have four bytes, some twenty patterns say what they
- * do to general registers, and Debian's Capstone 4.0.2 would be a second
- * library that knows no instruction after ARMv8.1.
+ * do to general registers, and Zydis, which decodes x86, does not know them.
  *
  * Specification: Arm Architecture Reference Manual for A-profile (DDI 0487),
  * C4.1.
