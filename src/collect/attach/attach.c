@@ -89,6 +89,11 @@ int wndl_attach_add(struct wndl_attach *a, pid_t pid)
     return wndl_attach_targets_add(&a->targets, pid, a->is_enabled);
 }
 
+int wndl_attach_add_all(struct wndl_attach *a)
+{
+    return wndl_attach_targets_add_all(&a->targets, a->is_enabled);
+}
+
 void wndl_attach_switch(struct wndl_attach *a, bool enabled)
 {
     a->is_enabled = enabled;

@@ -33,6 +33,9 @@ bool wndl_attach_remap(struct wndl_attach *attach);
 /* Adds all threads of a process: targets.h. Returns 0, or an errno. */
 int wndl_attach_add(struct wndl_attach *attach, pid_t pid);
 
+/* Adds all threads of the machine: targets.h. Returns 0, or an errno. */
+int wndl_attach_add_all(struct wndl_attach *attach);
+
 /* Begins to sample, or pauses. */
 void wndl_attach_switch(struct wndl_attach *attach, bool enabled);
 

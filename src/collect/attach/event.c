@@ -18,7 +18,7 @@ static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
     attr->sample_id_all = 1;
     attr->sample_type =
         PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-    if (attr->exclude_user)
+    if (attr->config == PERF_COUNT_SW_CPU_CLOCK)
         attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
     else if (attr->config == PERF_COUNT_SW_TASK_CLOCK)
         attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -30,13 +30,12 @@ static int open_of_kernel(
     const struct wndl_attach_event *event, pid_t tid, int cpu)
 {
     struct perf_event_attr attr = {
-        .config = PERF_COUNT_SW_TASK_CLOCK,
+        .config = PERF_COUNT_SW_CPU_CLOCK,
         .sample_period = event->interval,
         .disabled = 1,
-        .inherit = 1,
-        .inherit_thread = !event->has_children,
         .exclude_user = 1,
         .exclude_hv = 1,
+        .exclude_idle = 1,
         .exclude_callchain_user = 1,
     };
     return open_event(&attr, tid, cpu);

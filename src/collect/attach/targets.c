@@ -112,6 +112,13 @@ static bool open_thread(struct wndl_attach_targets *t,
     return true;
 }
 
+int wndl_attach_targets_add_all(struct wndl_attach_targets *t, bool enabled)
+{
+    static const struct wndl_attach_thread all = {.tid = WNDL_ATTACH_ALL};
+    t->count++;
+    return open_thread(t, &all, enabled) ? 0 : errno;
+}
+
 struct opening {
     struct wndl_attach_targets *targets;
     pid_t pid;

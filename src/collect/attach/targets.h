@@ -29,6 +29,8 @@ struct wndl_attach_targets {
     bool out_of_memory;
 };
 
+enum { WNDL_ATTACH_ALL = -1 }; /* as a `tid`: all threads of the machine */
+
 struct wndl_attach_thread {
     pid_t pid;
     uint32_t tid;
@@ -57,6 +59,13 @@ void wndl_attach_targets_free(struct wndl_attach_targets *targets);
  */
 int wndl_attach_targets_add(
     struct wndl_attach_targets *targets, pid_t pid, bool enabled);
+
+/*
+ * Opens an event for all threads of the machine on each CPU, or none. Returns
+ * 0 or the errno.
+ */
+int wndl_attach_targets_add_all(
+    struct wndl_attach_targets *targets, bool enabled);
 
 /*
  * Closes the events of a process, if it has some. Those that its threads have

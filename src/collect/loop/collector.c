@@ -55,6 +55,7 @@ static void greeted(void *owner, pid_t pid)
     struct wndl_collector *c = owner;
     wndl_unrecorded_greeted(&c->unrecorded, pid);
     wndl_attachment_release(&c->attachment, pid);
+    wndl_kernel_stacks_know(&c->kernel, pid);
 }
 
 static void refused(void *owner, pid_t pid, enum wndl_unrecorded_reason reason)

@@ -16,6 +16,7 @@ static void init(struct wndl_kernel_stacks *k, struct wndl_run *run)
 {
     k->run = run;
     wndl_arena_init(&k->arena, wndl_mem_libc());
+    wndl_map_init(&k->pids, &k->arena);
     wndl_map_init(&k->known, &k->arena);
     wndl_vec_init(&k->addresses, &k->arena, sizeof(uint64_t));
     wndl_buf_init(&k->samples, wndl_mem_libc());
@@ -28,13 +29,12 @@ void wndl_kernel_stacks_open(struct wndl_kernel_stacks *k, struct wndl_run *run)
     const struct wndl_attach_event event = {
         .interval = r->interval,
         .is_of_kernel = true,
-        .has_children = !r->only_first,
     };
     if (r->engine.engine != WNDL_ENGINE_PERF ||
         !wndl_kallsyms_text(names_file, &k->text) ||
         wndl_attach_open(&k->attach, &event) != 0)
         return;
-    if (wndl_attach_add(&k->attach, run->spawn.pid) != 0) {
+    if (wndl_attach_add_all(&k->attach) != 0) {
         wndl_attach_close(&k->attach);
         return;
     }
@@ -43,7 +43,20 @@ void wndl_kernel_stacks_open(struct wndl_kernel_stacks *k, struct wndl_run *run)
     wndl_attach_switch(&k->attach, r->delay == 0);
 }
 
+void wndl_kernel_stacks_know(struct wndl_kernel_stacks *k, pid_t pid)
+{
+    uint64_t *known = k->is_open ? wndl_map_put(&k->pids, (uint64_t)pid) : NULL;
+    if (known != NULL)
+        *known = 1;
+}
+
 /* ---- samples */
+
+static bool is_recorded(
+    const struct wndl_kernel_stacks *k, const struct wndl_attach_record *record)
+{
+    return wndl_map_get(&k->pids, (uint64_t)record->pid) != NULL;
+}
 
 static void note_address(struct wndl_kernel_stacks *k, uint64_t address)
 {
@@ -90,7 +103,7 @@ static uint32_t add_stack(struct wndl_kernel_stacks *k, struct wndl_bytes chain)
 static void take_record(void *context, const struct wndl_attach_record *record)
 {
     struct wndl_kernel_stacks *k = context;
-    if (record->kind != WNDL_ATTACH_SAMPLE)
+    if (record->kind != WNDL_ATTACH_SAMPLE || !is_recorded(k, record))
         return;
     const uint32_t node = add_stack(k, record->chain);
     if (node == 0 || record->time < k->last)

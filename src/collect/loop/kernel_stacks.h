@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_stacks: what the kernel does for the command and its children, by a
- * perf event beside that of the recorded processes: its samples come through
- * rings (collect/attach), with the stack inside of the kernel. Where the user
- * may not have such events, or not see the kernel's addresses, there are none.
+ * kernel_stacks: what the kernel does for recorded processes, by a perf event
+ * beside theirs: its samples come through rings (collect/attach), with the
+ * stack inside of the kernel. Where the user may not have such events, or not
+ * see the kernel's addresses, there are none.
+ *
+ * The event is one of each CPU, for all processes of the machine, and samples
+ * of others are dropped here: an event that processes inherit would cost each
+ * of them the start and the end of one for each CPU.
  *
  * A recording has addresses from the start of the kernel's code on, not those
  * in memory, and names at its end.
@@ -20,6 +24,7 @@ struct wndl_kernel_stacks {
     struct wndl_attach attach;
     struct wndl_offcpu_tree tree;
     struct wndl_arena arena;
+    struct wndl_map pids;      /* recorded processes, of all times */
     struct wndl_map known;     /* addresses that are in the next */
     struct wndl_vec addresses; /* uint64_t, of bytes that ran */
     struct wndl_buf samples;   /* that are not written yet */
@@ -30,12 +35,12 @@ struct wndl_kernel_stacks {
     bool is_open;
 };
 
-/*
- * Opens the events of the command, which waits to be executed, or of the
- * process that asked to be recorded, if perf events sample it.
- */
+/* Opens the events, if the engine is PERF. */
 void wndl_kernel_stacks_open(
     struct wndl_kernel_stacks *kernel, struct wndl_run *run);
+
+/* The process is recorded from now on. Without memory it has no stacks here. */
+void wndl_kernel_stacks_know(struct wndl_kernel_stacks *kernel, pid_t pid);
 
 /*
  * Writes the samples that are there, unless they are few: their names would
