@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
+#include "base/bytes.h"
 #include "rt/core/child.h"
 #include "rt/core/rt.h"
 #include "rt/heap/count/blocks.h"
@@ -320,6 +321,104 @@ static void nobody_waits_for_a_stopped_copy(void **state)
     alarm(0);
 }
 
+/* ---- the scan for holders */
+
+enum { LARGE = MANY }; /* the first block whose site is the second one */
+
+/* Reads the pointers of a block or root: the target of word `i` to into[i], as
+ * twice its number, plus 1 for one into a block. */
+static void next_pointers(
+    struct wndl_cursor *c, uint64_t into[BLOCKS], size_t *count)
+{
+    uint64_t distance, target = 0, word = 0;
+    for (*count = 0; (distance = wndl_cursor_uleb(c)) != 0; (*count)++) {
+        const uint64_t difference = wndl_cursor_uleb(c);
+        const uint64_t zigzag = difference >> 1;
+        word += distance;
+        target += zigzag >> 1 ^ -(zigzag & 1);
+        assert_in_range(word, 1, BLOCKS);
+        into[word - 1] = target << 1 | (difference & 1);
+    }
+}
+
+/* Of a scan of blocks without pointers: what the root `roots` points to. */
+static void read_roots(const struct wndl_heap_scan *scan, uint64_t *into)
+{
+    struct wndl_cursor c = wndl_cursor_at(
+        (struct wndl_bytes){(const uint8_t *)scan + PAGE, (size_t)scan->bytes},
+        0, false);
+    size_t count;
+    assert_int_equal(wndl_cursor_uleb(&c), BLOCKS);
+    for (size_t i = 0; i < BLOCKS; i++) {
+        (void)wndl_cursor_uleb(&c); /* distance */
+        (void)wndl_cursor_uleb(&c); /* site */
+        assert_int_equal(wndl_cursor_uleb(&c), 0);
+    }
+    for (uintptr_t start = 0; start != (uintptr_t)roots;) {
+        assert_false(c.failed);
+        (void)wndl_cursor_uleb(&c); /* kind */
+        start = (uintptr_t)wndl_cursor_uleb(&c);
+        (void)wndl_cursor_uleb(&c);                 /* size */
+        (void)wndl_cursor_uleb(&c);                 /* svma */
+        wndl_cursor_skip(&c, wndl_cursor_uleb(&c)); /* path */
+        next_pointers(&c, into, &count);
+    }
+    assert_int_equal(count, 4);
+}
+
+/* Of blocks, those before LARGE end 8 bytes before the next one, the others
+ * where the next one starts. */
+static void scan_blocks(
+    struct wndl_heap_scan *scan, struct wndl_heap_leaks leaks[2])
+{
+    static const struct wndl_heap_site sites[2] = {
+        {.usable = SIZE - 8 + 1}, {.usable = SIZE + 1}};
+    static const _Atomic uint32_t count = 2;
+    const struct wndl_rt_leak_search search = {
+        .sites = sites,
+        .site_count = &count,
+        .most_sites = 2,
+        .leaks = leaks,
+        .sp = (uintptr_t)__builtin_frame_address(0),
+        .most_mappings = WNDL_RT_LEAK_MAPPINGS,
+        .scan = scan,
+        .scan_answers = 1,
+    };
+    assert_true(wndl_rt_heap_find_leaks(&search, NULL, 0));
+    assert_int_equal(scan->answers, 1);
+    assert_int_equal(scan->state, WNDL_HEAP_SCAN_DONE);
+}
+
+/* As the last word of a block is the allocator's, nothing leads to it by that.
+ * The search for leaks takes no such pointer. */
+static void what_points_to_the_end_of_a_block_holds_it(void **state)
+{
+    (void)state;
+    need_no_shadow();
+    uintptr_t *words = (void *)roots;
+    static uint64_t targets[BLOCKS];
+    struct wndl_heap_leaks leaks[2] = {{0}};
+    struct wndl_heap_scan *scan =
+        mmap(NULL, WNDL_HEAP_SCAN_MOST, PROT_READ | PROT_WRITE,
+            MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(scan != MAP_FAILED);
+    memset(words, 0, kept * sizeof *words);
+    words[0] = block_at(0);
+    words[1] = block_at(1) + SIZE - 8;
+    words[2] = block_at(2) + SIZE - 16; /* the allocator's */
+    words[3] = block_at(LARGE) + SIZE;
+    words[4] = block_at(BLOCKS - 1) + SIZE; /* at the end of all */
+    scan_blocks(scan, leaks);
+    read_roots(scan, targets);
+    assert_int_equal(targets[0], 0);
+    assert_int_equal(targets[1], 1 << 1 | 1);
+    assert_int_equal(targets[3], (LARGE + 1) << 1);
+    assert_int_equal(targets[4], (BLOCKS - 1) << 1 | 1);
+    assert_int_equal(leaks[0].definite, LARGE - 1);
+    assert_int_equal(leaks[1].definite, BLOCKS - LARGE - 1);
+    munmap(scan, WNDL_HEAP_SCAN_MOST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +436,9 @@ int main(void)
             set_up_blocks_of_which_one_is_kept, tear_down_blocks),
         cmocka_unit_test_setup_teardown(what_is_wiped_in_vain_does_not_matter,
             set_up_blocks, tear_down_blocks),
+        cmocka_unit_test_setup_teardown(
+            what_points_to_the_end_of_a_block_holds_it, set_up_blocks_in_shared,
+            tear_down_blocks),
         cmocka_unit_test(a_copy_ends_with_its_thread),
         cmocka_unit_test(a_copy_has_no_descriptors_of_its_own),
         cmocka_unit_test(nobody_waits_for_a_stopped_copy),

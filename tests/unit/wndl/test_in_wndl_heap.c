@@ -521,6 +521,79 @@ static void every_truncation_is_read_to_its_last_chunk(void **state)
     wndl_buf_free(&file);
 }
 
+/* ---- contents of blocks */
+
+static void put_contents(
+    struct wndl_buf *file, uint64_t position, const char *part)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, file, WNDL_CHUNK_HCON);
+    wndl_buf_uleb(w.out, 0); /* process */
+    wndl_buf_uleb(w.out, position);
+    wndl_chunk_str(
+        w.out, (struct wndl_bytes){(const uint8_t *)part, strlen(part)});
+    assert_int_equal(wndl_chunk_finish(&w), WNDL_OK);
+}
+
+/* A scan of one block of site 0, which says that it has so many bytes. */
+static void put_scan(struct wndl_buf *file, uint64_t contents)
+{
+    static const uint8_t block[] = {1, 2, 1, 0};
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, file, WNDL_CHUNK_HSCN);
+    wndl_buf_uleb(w.out, 0); /* process */
+    wndl_buf_uleb(w.out, 0); /* snapshot */
+    wndl_buf_uleb(w.out, WNDL_SCAN_DONE);
+    wndl_buf_uleb(w.out, 0); /* position */
+    wndl_chunk_str(w.out, (struct wndl_bytes){block, sizeof block});
+    wndl_buf_uleb(w.out, 0); /* written */
+    wndl_buf_uleb(w.out, contents);
+    assert_int_equal(wndl_chunk_finish(&w), WNDL_OK);
+}
+
+/* Contents of 3 and 5 bytes. */
+static struct wndl_buf cook_contents(uint64_t told)
+{
+    struct wndl_buf file = cook("meta 1 1 0 h / c\nprocess 0 1 /bin/a a\n"
+                                "heap 0 0 0\nsite 0 0 8 16\n"
+                                "snapshot 0 0 _ 1 1 8 8\n"
+                                "counts 0 0 1 0 1 0 0\n");
+    put_contents(&file, 0, "abc");
+    put_contents(&file, 3, "defgh");
+    put_scan(&file, told);
+    return file;
+}
+
+/* Parts of contents are all there, or none. */
+static void check_contents(struct wndl_bytes prefix, void *context)
+{
+    size_t *const most = context;
+    struct wndl_profile p;
+    assert_true(wndl_profile_init(&p, wndl_mem_libc()));
+    if (wndl_reader_read(&p, prefix, NULL) == WNDL_OK && p.heaps.len != 0) {
+        const size_t parts = heap_at(&p, 0)->contents.len;
+        assert_int_equal(p.chunks_damaged, 0);
+        assert_true(parts == 0 || parts == 2);
+        *most = parts > *most ? parts : *most;
+    }
+    wndl_profile_free(&p);
+}
+
+static void contents_that_are_cut_belong_to_no_scan(void **state)
+{
+    (void)state;
+    for (uint64_t told = 7; told <= 8; told++) {
+        struct wndl_buf file = cook_contents(told);
+        const struct wndl_bytes all = {file.data, file.size};
+        size_t most = 0;
+        for_each_truncation(all, check_contents, &most);
+        assert_int_equal(most, 0);
+        check_contents(all, &most);
+        assert_int_equal(most, told == 8 ? 2 : 0);
+        wndl_buf_free(&file);
+    }
+}
+
 static void lack_of_memory_is_told(void **state)
 {
     (void)state;
@@ -616,6 +689,7 @@ int main(void)
         cmocka_unit_test(damage_is_counted),
         cmocka_unit_test(file_that_ends_in_a_snapshot_says_so),
         cmocka_unit_test(every_truncation_is_read_to_its_last_chunk),
+        cmocka_unit_test(contents_that_are_cut_belong_to_no_scan),
         cmocka_unit_test(lack_of_memory_is_told),
         cmocka_unit_test(what_is_read_of_a_file_does_not_stay_in_memory),
     };

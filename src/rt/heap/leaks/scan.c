@@ -123,19 +123,23 @@ static uint32_t number_of(const struct wndl_rt_area *a, uintptr_t start)
 
 /* ---- pointers */
 
-/* As in the search, the last word of a block may be the allocator's. */
+/*
+ * As in the search, the last word of a block may be the allocator's. Here, but
+ * not there, a pointer to the end of a block leads to it: one past the last
+ * element of an array. If another block starts there, that was found before.
+ */
 static bool leads_into(const struct scan *s, uintptr_t word, uintptr_t start)
 {
     const size_t size = wndl_rt_areas_size_at(s->areas, start);
     const size_t into = word - start;
-    return into < size && into != size - sizeof word;
+    return into <= size && into != size - sizeof word;
 }
 
 static void take_word(struct scan *s, uintptr_t at, uintptr_t word)
 {
     uintptr_t start;
     struct wndl_rt_area *a = wndl_rt_areas_heap_before(s->areas, word);
-    if (a == NULL || word >= a->high ||
+    if (a == NULL || word > a->high ||
         !wndl_rt_block_bitmap_before(&a->bitmap, word, &start) ||
         start == s->start || (word != start && !leads_into(s, word, start)))
         return;
@@ -153,8 +157,8 @@ static void take_words(
     const struct wndl_rt_pointer_filter *f = &s->areas->filter;
     for (size_t i = 0; i < count; i++) {
         const uintptr_t word = words[i] & ~f->tags;
-        if (word - f->low < f->high - f->low &&
-            word - f->gap >= f->gap_end - f->gap)
+        const bool is_between = word > f->gap && word < f->gap_end;
+        if (word - f->low <= f->high - f->low && !is_between)
             take_word(s, at + i * sizeof word, word);
     }
 }
