@@ -91,11 +91,22 @@ struct site *sites_at(Addr ip, UInt index, UInt size, UInt kind)
 
 /* ---- sectors */
 
-/* Open addressing by page; 0 sectors: free. At most 6/7 are taken. */
+/* A table of so many pairs is cut into parts, which then grow one at a time:
+ * while one does, it is there twice. Each part has another room at first, so
+ * that they do not all grow at about the same time. */
+enum { MOST_IN_ONE = 16384, PARTS = 64 };
+
+/*
+ * Open addressing by page; 0 sectors: free. At most 6/7 are taken. A room of 0:
+ * there are PARTS tables instead of pairs.
+ */
 struct pair_table {
     UInt room;
     UInt count;
-    struct pair pairs[];
+    union {
+        struct pair pairs[0];
+        struct pair_table *parts[0];
+    };
 };
 
 static struct pair_table *new_table(UInt room)
@@ -106,26 +117,76 @@ static struct pair_table *new_table(UInt room)
     return table;
 }
 
+static UInt hash_of(UInt page)
+{
+    return page * 0x9e3779b1u;
+}
+
 /* The pair of a page, or where it belongs. */
 static struct pair *find_pair(struct pair_table *table, UInt page)
 {
-    UInt hash = page * 0x9e3779b1u;
+    UInt hash = hash_of(page);
     UInt i = (UInt)((ULong)hash * table->room >> 32);
     while (table->pairs[i].sectors != 0 && table->pairs[i].page != page)
         i = i + 1 == table->room ? 0 : i + 1;
     return &table->pairs[i];
 }
 
-static void grow_table(struct site *site)
+/* The table, or the part of it, that a page belongs in. The places in a table
+ * go by higher bits of the hash. */
+static struct pair_table **part_of(struct pair_table **table, UInt page)
 {
-    struct pair_table *old = site->pairs;
+    if (*table == NULL || (*table)->room != 0)
+        return table;
+    return &(*table)->parts[hash_of(page) / 1024 % PARTS];
+}
+
+static void grow_table(struct pair_table **at)
+{
+    struct pair_table *old = *at;
     struct pair_table *table = new_table(old->room * 9 / 7 + 1);
     for (UInt i = 0; i < old->room; i++)
         if (old->pairs[i].sectors != 0)
             *find_pair(table, old->pairs[i].page) = old->pairs[i];
     table->count = old->count;
     VG_(free)(old);
+    *at = table;
+}
+
+static struct pair *add_pair(struct pair_table **at, UInt page)
+{
+    if (7 * ((*at)->count + 1) > 6 * (*at)->room)
+        grow_table(at);
+    (*at)->count++;
+    struct pair *pair = find_pair(*at, page);
+    pair->page = page;
+    return pair;
+}
+
+static void cut_table(struct site *site)
+{
+    struct pair_table *old = site->pairs;
+    struct pair_table *table = VG_(calloc)(
+        "mvp.parts", 1, sizeof *table + PARTS * sizeof *table->parts);
+    for (UInt i = 0; i < PARTS; i++)
+        table->parts[i] = new_table(MOST_IN_ONE / PARTS + i);
+    for (UInt i = 0; i < old->room; i++) {
+        const struct pair *from = &old->pairs[i];
+        if (from->sectors != 0)
+            add_pair(part_of(&table, from->page), from->page)->sectors =
+                from->sectors;
+    }
+    VG_(free)(old);
     site->pairs = table;
+}
+
+static void free_table(struct pair_table *table)
+{
+    if (table == NULL)
+        return;
+    for (UInt i = 0; table->room == 0 && i < PARTS; i++)
+        VG_(free)(table->parts[i]);
+    VG_(free)(table);
 }
 
 static void make_table(struct site *site)
@@ -145,16 +206,15 @@ static struct pair *pair_of(struct site *site, UInt page)
             return &site->only;
         make_table(site);
     }
-    struct pair *pair = find_pair(site->pairs, page);
+    struct pair_table **at = part_of(&site->pairs, page);
+    struct pair *pair = find_pair(*at, page);
     if (pair->sectors != 0)
         return pair;
-    if (7 * (site->pairs->count + 1) > 6 * site->pairs->room) {
-        grow_table(site);
-        pair = find_pair(site->pairs, page);
+    if (at == &site->pairs && (*at)->count == MOST_IN_ONE) {
+        cut_table(site);
+        at = part_of(&site->pairs, page);
     }
-    site->pairs->count++;
-    pair->page = page;
-    return pair;
+    return add_pair(at, page);
 }
 
 /*
@@ -337,8 +397,7 @@ void sites_forget(void)
 {
     for (UInt i = 0; i < site_count; i++) {
         struct site *s = site_of(i);
-        if (s->pairs != NULL)
-            VG_(free)(s->pairs);
+        free_table(s->pairs);
         s->pairs = NULL;
         s->only = (struct pair){0};
         s->loads = s->stack_loads = 0;
@@ -376,22 +435,28 @@ static void sum_loads(const struct site *site, struct site_sums *sums)
         (struct site_sums){.loads = site->loads - stack, .bits = site->bits};
 }
 
+static void sum_pairs(
+    const struct pair *pairs, UInt count, struct site_sums *sums)
+{
+    for (UInt i = 0; i < count; i++) {
+        sums->sectors += (ULong)__builtin_popcount(pairs[i].sectors);
+        sums->pages += pairs[i].sectors != 0;
+    }
+}
+
 static void sum_site(struct site *site, struct site_sums *sums)
 {
     if (opt.blocks)
         sum_uses(site, sums);
     else
         sum_loads(site, sums);
-    const struct pair *pairs = &site->only;
-    UInt room = 1;
-    if (site->pairs != NULL) {
-        pairs = site->pairs->pairs;
-        room = site->pairs->room;
-    }
-    for (UInt i = 0; i < room; i++) {
-        sums->sectors += (ULong)__builtin_popcount(pairs[i].sectors);
-        sums->pages += pairs[i].sectors != 0;
-    }
+    const struct pair_table *table = site->pairs;
+    if (table == NULL)
+        sum_pairs(&site->only, 1, sums);
+    else
+        sum_pairs(table->pairs, table->room, sums);
+    for (UInt i = 0; table != NULL && table->room == 0 && i < PARTS; i++)
+        sum_pairs(table->parts[i]->pairs, table->parts[i]->room, sums);
 }
 
 void sites_visit(

@@ -356,10 +356,9 @@ enum wndl_status wndl_dw_skip_children(struct wndl_types *t,
     return WNDL_OK;
 }
 
-enum wndl_status wndl_dw_type_name(struct wndl_types *t,
+enum wndl_status wndl_dw_type_name(
     const struct wndl_dw_type_at *die, struct wndl_bytes *name)
 {
-    (void)t;
     *name = (struct wndl_bytes){(const uint8_t *)"", 0};
     if (!wndl_dw_type_has(die, WNDL_DW_T_NAME))
         return WNDL_OK;

@@ -163,7 +163,7 @@ enum wndl_status wndl_dw_type_refer(struct wndl_types *t,
     struct wndl_dw_type_unit **unit, uint64_t *offset) WNDL_MUST_USE;
 
 /* The name of a DIE; empty where it has none. */
-enum wndl_status wndl_dw_type_name(struct wndl_types *t,
+enum wndl_status wndl_dw_type_name(
     const struct wndl_dw_type_at *die, struct wndl_bytes *name) WNDL_MUST_USE;
 
 /* Describes damage at a DIE; returns MALFORMED. */

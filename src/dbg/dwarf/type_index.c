@@ -92,7 +92,7 @@ static enum wndl_status name_die(
     uint32_t id;
     const size_t length = w->name.size;
     *scope_length = length;
-    enum wndl_status status = wndl_dw_type_name(w->t, die, &name);
+    enum wndl_status status = wndl_dw_type_name(die, &name);
     if (status != WNDL_OK || name.size == 0)
         return status;
     if (length == 0 && declared_name(w, die, &id))

@@ -180,7 +180,7 @@ static enum wndl_status read_node(
         status = wndl_dw_type_damage(
             node->unit, node->offset, "no DIE where a type is referred to");
     if (status == WNDL_OK)
-        status = wndl_dw_type_name(t, &die, &node->type.name);
+        status = wndl_dw_type_name(&die, &node->type.name);
     if (status != WNDL_OK)
         return status;
     take_attributes(node, &die);
@@ -366,7 +366,7 @@ static enum wndl_status read_member(struct wndl_types *t,
         status = wndl_types_strip(t, m->type, &m->type);
     if (status == WNDL_OK)
         status = wndl_dw_type_lose(
-            t, die->unit->d, wndl_dw_type_name(t, die, &m->name));
+            t, die->unit->d, wndl_dw_type_name(die, &m->name));
     return status == WNDL_OK ? place_bits(t, die, m) : status;
 }
 
