@@ -193,6 +193,8 @@ static enum wndl_status read_samples(struct wndl_reader *r,
     struct wndl_profile *p = r->p;
     const size_t in_kernel = r->in_kernel.len;
     size_t kept = 0;
+    if (count == 0)
+        return WNDL_OK;
     if (!wndl_vec_reserve(&p->samples, (size_t)count))
         return WNDL_NOMEM;
     enum wndl_status status = read_samples_to(r, c, sample, count, &kept);
