@@ -70,8 +70,8 @@ void wndl_tail_buffer_add(
     tail->samples += samples;
 }
 
-size_t wndl_tail_buffer_copy(
-    const struct wndl_tail_buffer *tail, size_t at, struct wndl_buf *out)
+size_t wndl_tail_buffer_copy(const struct wndl_tail_buffer *tail, size_t at,
+    struct wndl_buf *out, uint64_t *samples)
 {
     struct head head;
     get(tail, at, &head, sizeof head);
@@ -80,5 +80,6 @@ size_t wndl_tail_buffer_copy(
         return tail->used;
     get(tail, at + sizeof head, to, head.size);
     out->size += head.size;
+    *samples += head.samples;
     return at + sizeof head + head.size;
 }

@@ -39,9 +39,10 @@ void wndl_tail_buffer_add(
 
 /*
  * Appends the chunk at offset `at` to `out` and returns the offset of the next
- * one, which is tail->used after the last. The oldest chunk is at 0.
+ * one, which is tail->used after the last. The oldest chunk is at 0. Adds the
+ * samples of the chunk to *samples.
  */
-size_t wndl_tail_buffer_copy(
-    const struct wndl_tail_buffer *tail, size_t at, struct wndl_buf *out);
+size_t wndl_tail_buffer_copy(const struct wndl_tail_buffer *tail, size_t at,
+    struct wndl_buf *out, uint64_t *samples);
 
 #endif

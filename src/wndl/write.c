@@ -410,11 +410,14 @@ void wndl_recording_series(struct wndl_recording *r, uint32_t type,
         .thread = series->thread,
         .time = wndl_recording_time(r, series->time),
     };
+    const size_t before = r->out.size;
     wndl_recording_begin(r, &chunk, type);
     wndl_put_samp(&r->out, &fields);
     wndl_put_list(&r->out, series->count);
     wndl_buf_add(&r->out, series->bytes.data, series->bytes.size);
     wndl_recording_finish(r, &chunk);
+    if (type == WNDL_CHUNK_SAMP && r->out.size > before)
+        r->waiting += series->count;
 }
 
 void wndl_recording_kernel_samples(struct wndl_recording *r, uint64_t time,
@@ -528,6 +531,8 @@ void wndl_recording_flush(struct wndl_recording *r)
             return;
         }
         r->bytes += r->out.size;
+        r->written += r->waiting;
+        r->waiting = 0;
         r->write_error = 0;
         wndl_buf_clear(&r->out);
         if (failed_before)
@@ -547,12 +552,19 @@ static void put_kept(struct wndl_recording *r)
 {
     enum { AT_ONCE = 1024 * 1024 };
     for (size_t at = 0; at < r->tail.used;) {
-        at = wndl_tail_buffer_copy(&r->tail, at, &r->out);
+        at = wndl_tail_buffer_copy(&r->tail, at, &r->out, &r->waiting);
         if (r->out.size >= AT_ONCE) {
             wndl_recording_flush(r);
             end_if_failing(r);
         }
     }
+    r->tail.used = r->tail.samples = 0;
+}
+
+uint64_t wndl_recording_kept(const struct wndl_recording *r)
+{
+    return r->status != WNDL_OK ? r->written
+                                : r->written + r->waiting + r->tail.samples;
 }
 
 static void put_done(

@@ -46,6 +46,8 @@ struct wndl_recording {
     uint64_t failing;          /* CLOCK_MONOTONIC ns of the first that failed */
     uint64_t unwritten;        /* samples dropped since then */
     uint64_t lost_before;      /* samples dropped in earlier such times */
+    uint64_t waiting;          /* samples in `out` */
+    uint64_t written;          /* samples in the file */
     enum wndl_status status;
     struct wndl_error err;
 };
@@ -280,6 +282,12 @@ static inline uint64_t wndl_recording_time(
 
 /* Writes all collected chunks to the file. */
 void wndl_recording_flush(struct wndl_recording *r);
+
+/*
+ * Samples of the recording: those in the file and, while it can be written,
+ * those on the way to it. After wndl_recording_close: those that a reader finds.
+ */
+uint64_t wndl_recording_kept(const struct wndl_recording *r);
 
 /* the command's status: not known, or it still ran */
 enum { WNDL_STATUS_UNKNOWN = 512 };

@@ -263,11 +263,10 @@ static void say_next(const char *path)
 static void say_samples(const struct wndl_collector_result *result)
 {
     const struct wndl_collector_totals *t = &result->totals;
-    uint64_t kept = t->samples - result->discarded - result->unwritten;
     wndl_cli_note("%" PRIu64 " sample%s kept, %" PRIu64
                   " dropped, in %.2f s, of %" PRIu32 " thread%s; %" PRIu32
                   " process%s seen",
-        kept, wndl_record_plural(kept), dropped(t),
+        result->kept, wndl_record_plural(result->kept), dropped(t),
         (double)result->duration / 1e9, t->threads,
         wndl_record_plural(t->threads), t->processes,
         t->processes == 1 ? "" : "es");

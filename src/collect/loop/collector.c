@@ -625,6 +625,7 @@ void wndl_collector_result(
         .other_engine = c->processes.other_engine,
         .unsampled = c->processes.unsampled,
         .traced = c->processes.traced,
+        .kept = wndl_recording_kept(&c->run.recording),
         .discarded = c->discarded,
         .unwritten = unwritten_of(&c->run.recording),
         .tables = c->run.request.tables,

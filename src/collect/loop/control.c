@@ -184,8 +184,7 @@ static void send_status(const struct wndl_controller *c, int socket)
         " processes run%s%s%s",
         c->run->paused ? "paused:" : "recording", full_path(c->run->path, full),
         (double)time / 1e9,
-        c->run->totals.samples - r->tail.discarded - r->lost_before -
-            r->unwritten,
+        wndl_recording_kept(r),
         wndl_processes_running(c->processes), c->run->totals.processes, heap,
         c->run->paused && heap[0] != '\0' ? "; heaps do not pause" : "",
         writing);

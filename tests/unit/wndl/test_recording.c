@@ -430,6 +430,59 @@ static void failed_write_leaves_what_the_last_flush_wrote(void **state)
     assert_false(profile.finished);
 }
 
+/* Writes two samples, and none of the file's bytes above `limit`. */
+static void flush_two_samples(const struct rlimit *limit)
+{
+    const struct wndl_fields_sample samples[] = {{.time = 1}, {.time = 2}};
+    write_samples(samples, 2);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, limit), 0);
+    wndl_recording_flush(&recording);
+}
+
+/* There is no room, then there is, then there is none for the end. */
+static void samples_told_are_samples_written(void **state)
+{
+    (void)state;
+    struct rlimit before, none;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    write_process(recording.time_base);
+    write_thread();
+    flush_two_samples(&before);
+    none = before;
+    none.rlim_cur = recording.bytes;
+    flush_two_samples(&none); /* wait */
+    flush_two_samples(&none); /* are dropped */
+    assert_int_equal(wndl_recording_kept(&recording), 4);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    wndl_recording_flush(&recording);
+    none.rlim_cur = recording.bytes;
+    flush_two_samples(&none); /* are lost in the end */
+    struct wndl_error err;
+    assert_int_equal(wndl_recording_close(&recording, &done, &err), WNDL_IO);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(wndl_recording_kept(&recording), 4);
+    read_recording(path);
+    assert_int_equal(profile.samples.len, 4);
+}
+
+/* What the tail has is written when the recording ends. */
+static void samples_of_the_tail_are_told_once(void **state)
+{
+    (void)state;
+    const struct wndl_fields_sample samples[] = {{.time = 1}, {.time = 2}};
+    write_process(recording.time_base);
+    write_thread();
+    wndl_recording_keep_tail(&recording, 4096);
+    write_samples(samples, 2);
+    wndl_recording_flush(&recording);
+    assert_int_equal(wndl_recording_kept(&recording), 2);
+    close_and_read();
+    assert_int_equal(wndl_recording_kept(&recording), 2);
+    assert_int_equal(profile.samples.len, 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -451,6 +504,8 @@ int main(void)
         TEST(dump_is_a_recording_of_its_own),
         TEST(full_disk_is_told_at_the_end),
         TEST(failed_write_leaves_what_the_last_flush_wrote),
+        TEST(samples_told_are_samples_written),
+        TEST(samples_of_the_tail_are_told_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
