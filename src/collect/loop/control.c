@@ -183,8 +183,7 @@ static void send_status(const struct wndl_controller *c, int socket)
         "%s %s for %.1f s: %" PRIu64 " samples, %" PRIu32 " of %" PRIu32
         " processes run%s%s%s",
         c->run->paused ? "paused:" : "recording", full_path(c->run->path, full),
-        (double)time / 1e9,
-        wndl_recording_kept(r),
+        (double)time / 1e9, wndl_recording_kept(r),
         wndl_processes_running(c->processes), c->run->totals.processes, heap,
         c->run->paused && heap[0] != '\0' ? "; heaps do not pause" : "",
         writing);
