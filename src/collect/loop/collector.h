@@ -69,8 +69,8 @@ struct wndl_collector_result {
     bool kept_old;     /* an earlier one is now "PATH.old" */
     uint64_t bytes;    /* its size */
     uint64_t duration; /* ns */
-    uint64_t cpu; /* ns, of the command and the processes that it waited for */
-    uint64_t kept;         /* samples that the recording has */
+    uint64_t cpu;  /* ns, of the command and the processes that it waited for */
+    uint64_t kept; /* samples that the recording has */
     uint64_t discarded;    /* samples that were overwritten by later ones */
     uint64_t unwritten;    /* samples lost while the file was not writable */
     uint32_t left;         /* recorded processes that still run */
