@@ -306,6 +306,20 @@ static void warn_missing(
         info->files_missing, info->files_missing == 1 ? "" : "s", text);
 }
 
+/* A debug file that is of another build is sound: it is only not used. */
+static void warn_damage(const struct work *w,
+    const struct wndl_symbolizer_info *info, const char *text)
+{
+    const enum wndl_status status = info->first_damage.status;
+    if (status == WNDL_NOT_FOUND && info->units_damaged == 0)
+        wndl_log(w->log, WNDL_LOG_WARNING, "%s: a debug file is not used: %s",
+            w->path, text);
+    else
+        wndl_log(w->log, WNDL_LOG_WARNING, "%s: %s, %u units lost: %s", w->path,
+            status == WNDL_UNSUPPORTED ? "unsupported" : "damaged",
+            info->units_damaged, text);
+}
+
 /* After its frames, because damage is met on the way. */
 static bool close_image(struct work *w)
 {
@@ -328,9 +342,7 @@ static bool close_image(struct work *w)
     if (info.first_damage.status != WNDL_OK) {
         char text[512];
         wndl_error_text(&info.first_damage, text, sizeof text);
-        bool sound = info.first_damage.status == WNDL_UNSUPPORTED;
-        wndl_log(w->log, WNDL_LOG_WARNING, "%s: %s, %u units lost: %s", w->path,
-            sound ? "unsupported" : "damaged", info.units_damaged, text);
+        warn_damage(w, &info, text);
         kept = wndl_symbolized_text(w->s, text, &module->detail);
     }
     if (!w->are_kept)

@@ -121,6 +121,23 @@ cmp separate separate_too || {
     failed=1
 }
 expect "verbose" "/program: names and lines from $work/$debug" said
+
+# Another build's in its place is sound, and is not said to be damaged.
+cp program right
+printf 'int main(void) { return 1; }\n' >other.c
+cc -g -Wl,--build-id -o program other.c
+mv "$debug" whole.debug
+objcopy --only-keep-debug program "$debug"
+mv right program
+"$windlass" report -v --debug-dir "$work/debug" program.wndl >out 2>said
+expect "another build's" \
+    "/program: a debug file is not used: .*belongs to another build" said
+if grep -q damaged said; then
+    echo "report_symbols: another build's debug file is said to be damaged"
+    failed=1
+fi
+mv whole.debug "$debug"
+
 tail -n +2 full >full.body
 tail -n +2 separate >separate.body
 cmp full.body separate.body || failed=1
@@ -142,7 +159,6 @@ echo "$work/programs" >dpkg/info/box-other.list
 "$windlass" report program.wndl >packaged
 expect "packaged" '^  box-tools-dbgsym,$' packaged
 
-printf 'int main(void) { return 1; }\n' >other.c
 cc -Wl,--build-id -o program other.c
 "$windlass" report program.wndl >replaced
 expect "replaced" '/program: not used: replaced after the recording' replaced
