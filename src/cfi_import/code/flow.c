@@ -337,6 +337,11 @@ static void follow_way(struct wndl_code_flow *f, struct way way)
     uint32_t at = way.at, id = way.id, loaded = 0;
     while ((id = arrive(f, at, id)) != 0) {
         const uint64_t svma = f->text->code.svma + at;
+        if ((f->marks[at] & IS_PLAIN) != 0) {
+            compared = WNDL_INSN_NO_REG;
+            at += f->marks[at] & WNDL_INSN_LONGEST;
+            continue;
+        }
         if (!wndl_insn_decode(f->text->mode, code_at(f, at), svma, &insn)) {
             f->odd++;
             return;

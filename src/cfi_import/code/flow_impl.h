@@ -15,6 +15,7 @@ enum {
     IS_NEW = 0x100,  /* reached since the entry */
     IS_PADDING = 0x200,
     IS_COVERED = 0x400, /* is not followed */
+    IS_PLAIN = 0x800,   /* was scanned: it changes nothing that is followed */
 };
 
 static inline bool has_offset(const struct wndl_code_flow *f, uint64_t svma)

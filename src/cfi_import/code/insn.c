@@ -438,8 +438,10 @@ static bool decode_x86(enum wndl_insn_mode mode, struct wndl_bytes code,
     uint64_t svma, struct wndl_insn *insn)
 {
     const ZydisDecoder *decoder = &decoders[mode];
-    struct decoded d = {.svma = svma, .word = word_bits[mode]};
     ZydisDecoderContext context;
+    struct decoded d; /* Zydis writes all that is read: 1 KB */
+    d.svma = svma;
+    d.word = word_bits[mode];
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
             decoder, &context, code.data, code.size, &d.i)) ||
         !ZYAN_SUCCESS(ZydisDecoderDecodeOperands(
@@ -512,6 +514,63 @@ static uint8_t way_of(const ZydisDecodedInstruction *i)
                                                           : WNDL_INSN_OTHER;
 }
 
+/*
+ * Most instructions of a codec are of vectors. Rows of 16 opcodes, with a bit
+ * for each that has a vector, a mask or flags as its only result, with any
+ * prefix that makes an instruction of it (SDM 2D, tables A-3 to A-5).
+ */
+static const uint16_t plain_0f[16] = {
+    [0x1] = 0x0075, /* loads: 10 12 14 15 16 */
+    [0x2] = 0xc500, /* 28 2a 2e 2f */
+    [0x5] = 0xfffe, /* not 50, which writes a general register */
+    [0x6] = 0xffff,
+    [0x7] = 0x30ff, /* not 78 to 7b, 7e and the store 7f */
+    [0xc] = 0x0054, /* c2 c4 c6 */
+    [0xd] = 0xff3f, /* not d6, a store, and d7 */
+    [0xe] = 0xff7f, /* not e7, a store */
+    [0xf] = 0x7f7f, /* not f7, a store, and ff */
+};
+static const uint16_t plain_0f38[16] = {
+    [0x0] = 0xffff,
+    [0x1] = 0xffff,
+    [0x2] = 0x3fff, /* not 2e and 2f, stores */
+    [0x3] = 0xffff,
+    [0x4] = 0xf0ff, /* not 49 to 4b, of tiles */
+    [0x5] = 0x0f0f,
+    [0x6] = 0x0070,
+    [0x7] = 0xffef,
+    [0x8] = 0x3308, /* not 8a 8b 8e, stores */
+    [0x9] = 0xffc0, /* not 90 to 93, which gather */
+    [0xa] = 0xffc0, /* not a0 to a3, which scatter */
+    [0xb] = 0xfff0,
+};
+static const uint16_t plain_0f3a[16] = {
+    [0x0] = 0xff7f,
+    [0x1] = 0xc500, /* not 14 to 17 19 1b 1d, which may store */
+    [0x2] = 0x00ef,
+    [0x3] = 0xc500, /* not 39 and 3b */
+    [0x4] = 0x1c5f,
+    [0x5] = 0x00f3,
+    [0x7] = 0x000f,
+};
+
+static bool is_plain(const ZydisDecodedInstruction *i)
+{
+    enum { F3 = 2 }; /* as EVEX has it: 10 to 35 narrow, and may store */
+    const bool is_evex = i->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
+    const uint16_t *rows = i->opcode_map == ZYDIS_OPCODE_MAP_0F     ? plain_0f
+                           : i->opcode_map == ZYDIS_OPCODE_MAP_0F3A ? plain_0f3a
+                           : i->opcode_map == ZYDIS_OPCODE_MAP_0F38 &&
+                                   !(is_evex && i->raw.evex.pp == F3)
+                               ? plain_0f38
+                               : NULL;
+    if (rows == NULL ||
+        (!is_evex && i->encoding != ZYDIS_INSTRUCTION_ENCODING_VEX &&
+            i->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY))
+        return false;
+    return (rows[i->opcode >> 4] >> (i->opcode & 15) & 1) != 0;
+}
+
 static bool glance_x86(enum wndl_insn_mode mode, struct wndl_bytes code,
     uint64_t svma, struct wndl_insn_glance *glance)
 {
@@ -524,12 +583,16 @@ static bool glance_x86(enum wndl_insn_mode mode, struct wndl_bytes code,
         .size = i.length,
         .op = WNDL_INSN_ADDRESS,
         .is_padding = is_padding(&i, code.data),
+        .is_plain = is_plain(&i),
         .target = svma + i.length,
     };
-    if (mode == WNDL_INSN_64 ? take_near_address(&i, glance)
-                             : take_far_address(&i, glance))
+    if (glance->is_plain)
+        glance->op = WNDL_INSN_OTHER;
+    else if (mode == WNDL_INSN_64 ? take_near_address(&i, glance)
+                                  : take_far_address(&i, glance))
         return true;
-    glance->op = way_of(&i);
+    else
+        glance->op = way_of(&i);
     glance->target += (uint64_t)i.raw.imm[0].value.s;
     if (mode == WNDL_INSN_32)
         glance->target = (uint32_t)glance->target;

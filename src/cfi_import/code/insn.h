@@ -121,6 +121,9 @@ struct wndl_insn_glance {
     bool is_padding;
     bool from_base;   /* i386: an ADDRESS that counts from a register */
     bool is_constant; /* ... one that the code has as it is */
+    /* x86: of vectors and the like; it writes no general register and no
+     * memory. Decoded, it is OTHER without effects. */
+    bool is_plain;
     uint64_t target;
 };
 

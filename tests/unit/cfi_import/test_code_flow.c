@@ -483,9 +483,64 @@ static void test_covered_far_away(void **state)
     drop(&f);
 }
 
+/* Instructions of vectors, of which some write registers or the stack. */
+CODE(vectors, ".globl vectors_stores\n"
+              "paddd %xmm0,%xmm1\n"
+              "vpaddw (%rsp),%ymm1,%ymm2\n"
+              "vpermi2w %zmm1,%zmm2,%zmm3{%k1}{z}\n"
+              "pshufd $27,%xmm1,%xmm2\n"
+              "movups 8(%rdi),%xmm4\n"
+              "vectors_stores: movups %xmm1,-8(%rsp)\n"
+              "vmovdqu %ymm1,(%rdi)\n"
+              "vextracti128 $1,%ymm0,(%rdi)\n"
+              "vpmovdb %zmm1,(%rdi)\n"
+              "maskmovdqu %xmm1,%xmm2\n"
+              "vpmovmskb %ymm1,%eax\n"
+              "movd %xmm1,%ebx\n"
+              "pextrw $1,%xmm1,%ecx\n"
+              "pcmpestri $1,%xmm1,%xmm2\n"
+              "andn %eax,%ebx,%ecx\n"
+              "cvttsd2si %xmm1,%rax\n"
+              "1: syscall\n"
+              "ud2\n"
+              "nopl 8(%rax,%rax)\n"
+              "endbr64\n"
+              "setz %al\n"
+              "bswap %rbx\n"
+              "jz 1b\n"
+              "ret")
+PLACE(vectors_stores)
+
+/* At any byte, whether or not an instruction was meant to start there. */
+static void test_plain_has_no_effect(void **state)
+{
+    (void)state;
+    const uint64_t all[] = {address(vectors), address(vectors_end)};
+    size_t plain = 0;
+    for (uint64_t at = all[0]; at < all[1]; at++) {
+        const struct wndl_bytes code = {
+            vectors + (at - all[0]), (size_t)(all[1] - at)};
+        struct wndl_insn_glance glance;
+        struct wndl_insn insn;
+        if (!wndl_insn_glance(WNDL_INSN_64, code, at, &glance) ||
+            !glance.is_plain)
+            continue;
+        plain += at < address(vectors_stores);
+        assert_true(wndl_insn_decode(WNDL_INSN_64, code, at, &insn));
+        assert_int_equal(insn.size, glance.size);
+        assert_int_equal(insn.op, WNDL_INSN_OTHER);
+        assert_int_equal(insn.writes, 0);
+        assert_int_equal(insn.stores, 0);
+        assert_int_equal(insn.zeroes, WNDL_INSN_NO_REG);
+        assert_false(insn.is_syscall || insn.is_padding);
+    }
+    assert_true(plain >= 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain_has_no_effect),
         cmocka_unit_test(test_pushes),
         cmocka_unit_test(test_frame_pointer),
         cmocka_unit_test(test_enter_and_leave),
