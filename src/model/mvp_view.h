@@ -62,6 +62,10 @@ struct wndl_mvp_data {
     uint64_t needed;       /* bytes that an element would take */
     uint64_t saved;        /* bytes of all blocks */
     uint64_t pointer_bits; /* constant ones of pointers, in all blocks */
+    uint64_t ordered;      /* bytes of an element whose members are in the order
+                            * of `order`, without another change; 0: no order is
+                            * known to save any */
+    const char *order;     /* names of members, or "" */
     const struct wndl_mvp_field *fields; /* by offset */
     uint32_t field_count;
     const struct wndl_mvp_gap *gaps; /* by offset */

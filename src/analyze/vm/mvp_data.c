@@ -79,7 +79,7 @@ static bool find_group(struct finder *f, struct wndl_map *index, size_t i)
         if (group == NULL)
             return false;
         const char *name = wndl_intern_text(&f->g->strings, text);
-        *group = (struct group){.data = {.text = name, .type = ""},
+        *group = (struct group){.data = {.text = name, .type = "", .order = ""},
             .site = {
                 at.ip, wndl_callgraph_place_at(f->g, at.place)->line, name}};
         *number = f->groups.len;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/vm/mvp_types.h"
 
+#include "analyze/vm/mvp_order.h"
 #include "analyze/vm/vm_code.h"
 #include "dbg/dwarf/types.h"
 #include "symbolize/symbolizer.h"
@@ -305,6 +306,20 @@ static const char *type_text(
     return keep(t, &out);
 }
 
+/* Only a type that is as large as the elements has one. */
+static enum wndl_status find_order(const struct wndl_mvp_types *t,
+    const struct wndl_mvp_block_type *type, struct wndl_mvp_data *data)
+{
+    struct wndl_buf out;
+    if (type->size != data->size)
+        return WNDL_OK;
+    wndl_buf_init(&out, t->arena->mem);
+    const enum wndl_status status =
+        wndl_mvp_order_find(type->types, type->type, &data->ordered, &out);
+    data->order = keep(t, &out);
+    return data->order == NULL ? WNDL_NOMEM : status;
+}
+
 enum wndl_status wndl_mvp_types_name(const struct wndl_mvp_types *types,
     const struct wndl_mvp_block_type *type, struct wndl_mvp_data *data)
 {
@@ -327,5 +342,5 @@ enum wndl_status wndl_mvp_types_name(const struct wndl_mvp_types *types,
         if (whole && gaps[i].name[0] == '\0')
             gaps[i].name = "padding";
     }
-    return whole ? WNDL_OK : WNDL_NOMEM;
+    return whole ? find_order(types, type, data) : WNDL_NOMEM;
 }

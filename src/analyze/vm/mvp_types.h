@@ -75,8 +75,8 @@ enum wndl_status wndl_mvp_types_infer(struct wndl_mvp_types *types,
     struct wndl_mvp_block_type *found) WNDL_MUST_USE;
 
 /*
- * Sets the type of `data`, and the names of its fields and gaps; `fields` and
- * `gaps` are those of `data`. NOMEM.
+ * Sets the type of `data`, the names of its fields and gaps, and the order;
+ * `fields` and `gaps` are those of `data`. NOMEM.
  */
 enum wndl_status wndl_mvp_types_name(const struct wndl_mvp_types *types,
     const struct wndl_mvp_block_type *type,

@@ -131,6 +131,8 @@ static void put_data(struct wndl_json *j, const struct wndl_mvp_data *data)
     wndl_json_put_number(j, "needed", data->needed);
     wndl_json_put_number(j, "saved", data->saved);
     wndl_json_put_number(j, "pointer_bits", data->pointer_bits);
+    wndl_json_put_number(j, "ordered", data->ordered);
+    wndl_json_put_text(j, "order", data->order);
     wndl_json_put_key(j, "fields");
     wndl_json_put_open(j, '[');
     for (uint32_t i = 0; i < data->field_count; i++)

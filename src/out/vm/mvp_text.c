@@ -243,6 +243,19 @@ static void add_enough(struct wndl_buf *out, const struct wndl_mvp_data *data)
     wndl_buf_byte(out, '\n');
 }
 
+/* The bytes that the order alone saves. */
+static void add_reordered(
+    struct wndl_buf *out, const struct wndl_mvp_data *data)
+{
+    uint64_t saved;
+    if (__builtin_mul_overflow(data->size - data->ordered, data->count, &saved))
+        saved = UINT64_MAX;
+    wndl_buf_printf(
+        out, "  %" PRIu64 " bytes in another order, saves ", data->ordered);
+    add_number(out, saved);
+    wndl_buf_printf(out, ": %s\n", data->order);
+}
+
 static void add_data(struct wndl_buf *out, const struct wndl_mvp_data *data)
 {
     wndl_buf_text(out, "saves ");
@@ -265,6 +278,8 @@ static void add_data(struct wndl_buf *out, const struct wndl_mvp_data *data)
         add_gap(out, &data->gaps[i]);
     if (data->needed < data->size)
         add_enough(out, data);
+    if (data->ordered != 0)
+        add_reordered(out, data);
 }
 
 static void add_twins(struct wndl_buf *out, const struct wndl_mvp_twins *twins)

@@ -73,6 +73,11 @@ struct twin { long a, b; };
 struct Node { Node *next; struct { char kind; int many[3]; } in; double d; };
 struct Tree { Node *root; };
 struct piece { long id; char unused[56]; };
+struct loose { char a; long b; short c[3]; char d; };
+struct bits { char a; long b; unsigned c : 3; };
+struct by_hand { char a; alignas(16) char b; };
+struct based : by_hand { char c; long d; char e; };
+struct __attribute__((packed)) tight { char a; long b; char c; };
 template <class T> static void use(T *p) { *(volatile long *)p = 1; (void)*(volatile long *)p; }
 static void *volatile kept;
 static inline __attribute__((always_inline)) Node *inlined(void)
@@ -93,12 +98,20 @@ __attribute__((noinline)) void by_line(pair *x)
 }
 __attribute__((noinline)) void member(Tree *t) { t->root = new Node(); use(t->root); }
 __attribute__((noinline)) void within(twin *a) { use(kept = inlined()); }
+#define MAKES(type) \
+    __attribute__((noinline)) void make_##type(void) \
+    { \
+        type *made = (type *)malloc(sizeof(type)); \
+        use(kept = made); \
+    }
+MAKES(loose) MAKES(bits) MAKES(by_hand) MAKES(based) MAKES(tight)
 __attribute__((noinline)) void many(void) { piece *p = new piece[10]; use(kept = p + 3); }
 int main(void)
 {
     Tree t;
     for (int i = 0; i < 3; i++) {
         plain(NULL); either(NULL, NULL); by_line(NULL); member(&t); within(NULL);
+        make_loose(); make_bits(); make_by_hand(); make_based(); make_tight();
     }
     many();
     return 0;
@@ -113,6 +126,12 @@ said ' bytes  3 blocks of 16 bytes  allocated by either' out
 said 'struct twin \(inferred\), 3 blocks of 16 bytes  allocated by by_line' out
 said 'struct Node \(inferred\), 3 blocks of 32 bytes  allocated by member' out
 said 'struct Node \(inferred\), 3 blocks of 32 bytes  allocated by (within|inlined)' out
+for type in loose bits by_hand based tight; do
+    said "struct $type \\(inferred\\), 3 blocks" out
+done
+grep 'another order' out >found
+echo '  16 bytes in another order, saves 24: b, c, a, d' >wanted
+diff wanted found >diff || fail "orders of members are shown otherwise" diff out
 "$windlass" mvp --show types.mvp --type "types.cc:$line=struct twin" \
     --type many=piece --type either=Node --type nowhere=pair \
     --type member=gone >out 2>err
