@@ -75,7 +75,7 @@ struct Tree { Node *root; };
 struct piece { long id; char unused[56]; };
 struct loose { char a; long b; short c[3]; char d; };
 struct bits { char a; long b; unsigned c : 3; };
-struct by_hand { char a; alignas(16) char b; };
+struct by_hand { char a; alignas(4) char b; long c; char d; };
 struct based : by_hand { char c; long d; char e; };
 struct __attribute__((packed)) tight { char a; long b; char c; };
 template <class T> static void use(T *p) { *(volatile long *)p = 1; (void)*(volatile long *)p; }
