@@ -28,7 +28,7 @@ import {
 import { makeTree, type Shape, type ShapeKind } from "../src/model/shapes";
 import { addThread, emptyBins } from "../src/model/timeline";
 import { addTotals, deltaOf, Order, shareOf } from "../src/model/totals";
-import type { Tree } from "../src/model/tree";
+import { type Tree, TreeBuilder } from "../src/model/tree";
 import { selectAll, sum, weighHeap, weighTime } from "../src/model/weights";
 import { growing, pairOf } from "../src/model/growth";
 import { layOut, manySmall } from "../src/draw/flame_layout";
@@ -109,6 +109,22 @@ test("top-down totals are sums of what is below", () => {
       "main;parse 50/30",
       "main;parse;malloc 20/20",
     ],
+  );
+});
+
+test("a node has each of its children once, however many these are", () => {
+  const builder = new TreeBuilder(0);
+  const one = builder.child(0, 7);
+  const other = builder.child(0, 8);
+  const add = (up: number) =>
+    Array.from({ length: 500 }, (_, key) => builder.child(up, key));
+  const added = [add(one), add(other)];
+  assert.deepEqual([add(one), add(other)], added);
+  const { parent, key, count } = builder.finish(new Int32Array(0));
+  assert.equal(count, 1003);
+  assert.deepEqual(
+    added.map((nodes) => nodes.map((n) => [parent[n], key[n]])),
+    [one, other].map((up) => added[0].map((_, k) => [up, k])),
   );
 });
 

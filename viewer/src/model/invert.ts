@@ -23,16 +23,35 @@ class Nodes {
   }
 
   add(parent: number, key: number): number {
-    if (this.count === this.parent.length) {
-      const { parent: parents, key: keys } = this;
-      this.parent = new Int32Array(2 * this.count);
-      this.parent.set(parents);
-      this.key = new Uint32Array(2 * this.count);
-      this.key.set(keys);
-    }
+    this.reserve(1);
     this.parent[this.count] = parent;
     this.key[this.count] = key;
     return this.count++;
+  }
+
+  // The path up from `from`, as one below the other.
+  addPath(node: number, from: number, tree: Tree): number {
+    let length = 0;
+    for (let n = from; n > 0; n = tree.parent[n]) length++;
+    this.reserve(length);
+    const { parent, key } = this;
+    let to = node;
+    for (let n = from; n > 0; n = tree.parent[n]) {
+      parent[this.count] = to;
+      key[this.count] = tree.key[n];
+      to = this.count++;
+    }
+    return to;
+  }
+
+  private reserve(more: number): void {
+    if (this.count + more <= this.parent.length) return;
+    const room = 2 * (this.count + more);
+    const { parent, key } = this;
+    this.parent = new Int32Array(room);
+    this.parent.set(parent);
+    this.key = new Uint32Array(room);
+    this.key.set(key);
   }
 }
 
@@ -42,62 +61,67 @@ class Inverter {
   private readonly groups: { node: number; start: number; end: number }[] = [];
   private readonly path: Int32Array; // which, by where it begins
   private readonly at: Int32Array; // how far it is followed
+  private readonly oldAt: Int32Array; // the same two before a split
+  private readonly oldPath: Int32Array;
   private readonly sizes: Uint32Array; // by key, 0 between splits
+  private readonly next: Uint32Array; // by key: where its next path goes
 
   constructor(
     private readonly tree: Tree,
     ends: Int32Array,
   ) {
-    this.nodes = new Nodes(2 * tree.count + 2);
+    this.nodes = new Nodes(3 * tree.count + 2);
     this.last = new Int32Array(tree.count);
     this.path = ends;
     this.at = ends.slice();
-    const most = tree.key.reduce((m, key) => Math.max(m, key), 0);
+    this.oldAt = new Int32Array(ends.length);
+    this.oldPath = new Int32Array(ends.length);
+    let most = 0;
+    for (const k of tree.key) if (k > most) most = k;
     this.sizes = new Uint32Array(most + 1);
+    this.next = new Uint32Array(most + 1);
     if (ends.length) this.groups.push({ node: 0, start: 0, end: ends.length });
   }
 
   run(): void {
     for (let group; (group = this.groups.pop());)
-      if (group.end - group.start === 1) this.follow(group.node, group.start);
-      else this.split(group.node, group.start, group.end);
+      if (group.end - group.start === 1) {
+        const { node, start } = group;
+        this.last[this.path[start]] = this.nodes.addPath(
+          node,
+          this.at[start],
+          this.tree,
+        );
+      } else this.split(group.node, group.start, group.end);
   }
 
-  private follow(node: number, which: number): void {
-    const { parent, key } = this.tree;
-    let to = node;
-    for (let n = this.at[which]; n > 0; n = parent[n])
-      to = this.nodes.add(to, key[n]);
-    this.last[this.path[which]] = to;
-  }
-
+  // Sorts the group's paths by their next key, each key's in their order.
   private split(node: number, start: number, end: number): void {
     const { key } = this.tree;
-    const { at, path, sizes } = this;
+    const { at, path, sizes, next } = this;
     const keys: number[] = [];
-    for (let i = start; i < end; i++)
-      if (sizes[key[at[i]]]++ === 0) keys.push(key[at[i]]);
-    const oldAt = at.slice(start, end);
-    const oldPath = path.slice(start, end);
-    const next = new Map<number, number>();
+    for (let i = start; i < end; i++) {
+      const k = key[at[i]];
+      if (sizes[k]++ === 0) keys.push(k);
+      this.oldAt[i] = at[i];
+      this.oldPath[i] = path[i];
+    }
     let from = start;
     for (const k of keys) {
-      next.set(k, from);
+      next[k] = from;
       from += sizes[k];
     }
-    for (let i = 0; i < oldAt.length; i++) {
-      const k = key[oldAt[i]];
-      const to = next.get(k)!;
-      next.set(k, to + 1);
-      at[to] = oldAt[i];
-      path[to] = oldPath[i];
+    for (let i = start; i < end; i++) {
+      const to = next[key[this.oldAt[i]]]++;
+      at[to] = this.oldAt[i];
+      path[to] = this.oldPath[i];
     }
     from = start;
     for (const k of keys) {
-      const child = this.nodes.add(node, k);
-      this.advance(child, from, from + sizes[k]);
-      from += sizes[k];
+      const to = from + sizes[k];
       sizes[k] = 0;
+      this.advance(this.nodes.add(node, k), from, to);
+      from = to;
     }
   }
 
@@ -121,8 +145,8 @@ export function invert(tree: Tree, ends: Int32Array): Inverted {
   inverter.run();
   const { parent, key, count } = inverter.nodes;
   return {
-    parent: parent.slice(0, count),
-    key: key.slice(0, count),
+    parent: parent.subarray(0, count),
+    key: key.subarray(0, count),
     last: inverter.last,
   };
 }

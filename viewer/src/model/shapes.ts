@@ -56,8 +56,16 @@ function merge(
   return builder.finish(of);
 }
 
+// Whether a root would be folded at all: most of the work is spared if not.
+function startsUp(profile: Profile, { key, childStart, child }: Tree): boolean {
+  return child
+    .subarray(childStart[0], childStart[1])
+    .some((n) => isStartUp(profile, key[n]));
+}
+
 // Without the start-up frames that hold nothing but one other frame.
 function foldStart(profile: Profile, tree: Tree): Tree {
+  if (!startsUp(profile, tree)) return tree;
   const weighs = weighed(profile);
   const ends = new Uint8Array(tree.count);
   for (let n = 0; n < weighs.length; n++)

@@ -21,34 +21,38 @@ export function treeOf(
   return { count: parent.length, parent, key, of, ...children(parent) };
 }
 
-// Grows (parent, key) pairs to nodes, each pair once.
+// Children of a node that are in its list; the others are in the hash table.
+const mostListed = 4;
+
+// Grows (parent, key) pairs to nodes, each pair once. Most nodes have few
+// children, and these are near them in memory: a list of them costs less than a
+// hash table.
 export class TreeBuilder {
   count = 1;
   parent: Int32Array;
   key: Uint32Array;
-  private slots: Int32Array;
+  private first: Int32Array; // a child of each node, 0: none
+  private next: Int32Array; // another child of the same node
+  private slots = new Int32Array(64);
+  private hashed = 0; // nodes in slots
 
   constructor(expected: number) {
-    const room = Math.max(64, Math.min(expected + 1, 1 << 20));
+    const room = Math.max(64, expected + 1);
     this.parent = new Int32Array(room);
     this.key = new Uint32Array(room);
+    this.first = new Int32Array(room);
+    this.next = new Int32Array(room);
     this.parent[0] = -1;
-    this.slots = new Int32Array(tableSize(room));
   }
 
   child(parent: number, key: number): number {
-    const mask = this.slots.length - 1;
-    let at = hash(parent, key) & mask;
-    for (let node; (node = this.slots[at]) !== 0; at = (at + 1) & mask)
-      if (this.parent[node] === parent && this.key[node] === key) return node;
-    if (this.count === this.parent.length) {
-      this.grow();
-      return this.child(parent, key);
-    }
-    const node = this.count++;
-    this.parent[node] = parent;
-    this.key[node] = key;
-    this.slots[at] = node;
+    let listed = 0;
+    for (let n = this.first[parent]; n > 0; n = this.next[n], listed++)
+      if (this.key[n] === key) return n;
+    if (listed === mostListed) return this.hashedChild(parent, key);
+    const node = this.add(parent, key);
+    this.next[node] = this.first[parent];
+    this.first[parent] = node;
     return node;
   }
 
@@ -58,26 +62,53 @@ export class TreeBuilder {
     return treeOf(parent, key, of);
   }
 
+  private add(parent: number, key: number): number {
+    if (this.count === this.parent.length) this.grow();
+    const node = this.count++;
+    this.parent[node] = parent;
+    this.key[node] = key;
+    return node;
+  }
+
+  private hashedChild(parent: number, key: number): number {
+    const at = this.slotOf(parent, key);
+    if (this.slots[at]) return this.slots[at];
+    const node = this.add(parent, key);
+    this.slots[at] = node;
+    if (++this.hashed * 2 > this.slots.length) this.growTable();
+    return node;
+  }
+
+  // Where a pair is, or belongs.
+  private slotOf(parent: number, key: number): number {
+    const mask = this.slots.length - 1;
+    let at = hash(parent, key) & mask;
+    for (let node; (node = this.slots[at]) !== 0; at = (at + 1) & mask)
+      if (this.parent[node] === parent && this.key[node] === key) break;
+    return at;
+  }
+
+  private growTable(): void {
+    const before = this.slots;
+    this.slots = new Int32Array(before.length * 4);
+    for (let i = 0; i < before.length; i++) {
+      const node = before[i];
+      if (node) this.slots[this.slotOf(this.parent[node], this.key[node])] = node;
+    }
+  }
+
   private grow(): void {
     const room = this.parent.length * 2;
-    const parent = new Int32Array(room);
-    parent.set(this.parent);
-    const key = new Uint32Array(room);
-    key.set(this.key);
-    this.parent = parent;
-    this.key = key;
-    this.slots = new Int32Array(tableSize(room));
-    const mask = this.slots.length - 1;
-    for (let node = 1; node < this.count; node++) {
-      let at = hash(parent[node], key[node]) & mask;
-      while (this.slots[at] !== 0) at = (at + 1) & mask;
-      this.slots[at] = node;
-    }
+    this.parent = larger(this.parent, new Int32Array(room));
+    this.key = larger(this.key, new Uint32Array(room));
+    this.first = larger(this.first, new Int32Array(room));
+    this.next = larger(this.next, new Int32Array(room));
   }
 }
 
-function tableSize(room: number): number {
-  return 1 << (33 - Math.clz32(room - 1)); // at most half full
+function larger<T extends Int32Array | Uint32Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
 }
 
 function hash(parent: number, key: number): number {
