@@ -173,7 +173,8 @@ export function Marks(): JSX.Element {
           Choose the 40 ms before it
         </button>
         <span>
-          {marks.length.toLocaleString("en-US")} marks of{" "}
+          {marks.length.toLocaleString("en-US")}{" "}
+          {marks.length === 1 ? "mark" : "marks"} of{" "}
           {state.threads ? "the chosen threads" : "all threads"}
         </span>
       </p>
