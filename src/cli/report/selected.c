@@ -192,7 +192,8 @@ static void add_similar(
 {
     enum { MOST = 3 };
     size_t found = 0;
-    for (size_t i = 0; i < names->count && found < MOST; i++) {
+    size_t count = *name == '\0' ? 0 : names->count; /* all names have "" */
+    for (size_t i = 0; i < count && found < MOST; i++) {
         struct wndl_bytes full = names->at(names->s, i);
         if (strcasestr((const char *)full.data, name) == NULL)
             continue;

@@ -166,6 +166,8 @@ refuses 2 'source-map =src: write FROM=TO' annotate --source-map =src busy progr
 refuses 2 'FUNCTION bsuy: no function .*; did you mean busy\?' annotate bsuy program.wndl
 refuses 2 'FUNCTION nothing_like_it: no function of the stacks has this name$' \
     annotate nothing_like_it program.wndl
+refuses 2 'FUNCTION : no function of the stacks has this name$' \
+    annotate '' program.wndl
 refuses 2 'FUNCTION is missing' annotate
 refuses 1 'tiny: no blocked time of the selected stacks is in it; try --time cpu' \
     annotate --time blocked tiny program.wndl
