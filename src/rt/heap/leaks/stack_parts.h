@@ -7,6 +7,14 @@
 
 enum { WNDL_RT_STACK_PARTS = 256 };
 
+/* A return address of the walk, and the last word of the stack with it. */
+struct wndl_rt_stack_word {
+    uint64_t address; /* 0: the slot is free */
+    uintptr_t last;   /* 0: no word has it */
+};
+
+enum { WNDL_RT_STACK_WORD_BITS = 9 };
+
 /* Zeroed memory at first; it serves one thread's stack after the other. */
 struct wndl_rt_stack_parts {
     struct wndl_rt_known known;
@@ -16,6 +24,8 @@ struct wndl_rt_stack_parts {
      * stack's start, up to here. It may be empty. */
     uintptr_t ends[WNDL_RT_STACK_PARTS];
     size_t count;
+    /* Hashed by address; at most half full. */
+    struct wndl_rt_stack_word words[1 << WNDL_RT_STACK_WORD_BITS];
     uint32_t node; /* of the innermost frame, in the process's stack tree */
 };
 
