@@ -246,6 +246,7 @@ struct wndl_process_heap {
      * wndl_bytes, which point into the file; empty: they were not kept.
      * `contents_read`: those before the scan that they belong to. */
     struct wndl_vec contents, contents_read;
+    uint64_t contents_size; /* bytes of contents_read */
     uint8_t scan_end; /* enum wndl_scan_end */
     /* Bytes of pages that the program began to write to while its copy was
      * scanned, at most. */

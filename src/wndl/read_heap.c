@@ -543,13 +543,10 @@ static enum wndl_status add_bytes(
     return WNDL_OK;
 }
 
-static uint64_t size_of_contents(const struct wndl_vec *parts)
+static void forget_contents(struct wndl_process_heap *heap)
 {
-    const struct wndl_bytes *all = parts->data;
-    uint64_t size = 0;
-    for (size_t i = 0; i < parts->len; i++)
-        size += all[i].size;
-    return size;
+    heap->contents_read.len = 0;
+    heap->contents_size = 0;
 }
 
 /* A part that is missing leaves all of them out: their scan comes later. */
@@ -559,16 +556,17 @@ enum wndl_status wndl_read_hcon(struct wndl_reader *r, struct wndl_cursor *c)
     const struct wndl_fields_hcon hcon = wndl_get_hcon(c);
     if (!wndl_heap_list_begin(&list, r, c, hcon.process))
         return WNDL_MALFORMED;
-    struct wndl_vec *parts = &list.heap->contents_read;
+    struct wndl_process_heap *heap = list.heap;
     if (hcon.position == 0)
-        parts->len = 0;
+        forget_contents(heap);
     if (c->failed || hcon.bytes.size == 0 ||
-        hcon.position != size_of_contents(parts))
+        hcon.position != heap->contents_size)
         return WNDL_MALFORMED;
-    struct wndl_bytes *part = wndl_vec_push(parts);
+    struct wndl_bytes *part = wndl_vec_push(&heap->contents_read);
     if (part == NULL)
         return WNDL_NOMEM;
     *part = hcon.bytes;
+    heap->contents_size += hcon.bytes.size;
     return WNDL_OK;
 }
 
@@ -577,11 +575,11 @@ static void keep_contents(struct wndl_process_heap *heap, uint64_t size)
 {
     const struct wndl_vec before = heap->contents;
     heap->contents.len = 0;
-    if (size == 0 || size != size_of_contents(&heap->contents_read))
+    if (size == 0 || size != heap->contents_size)
         return;
     heap->contents = heap->contents_read;
     heap->contents_read = before;
-    heap->contents_read.len = 0;
+    forget_contents(heap);
 }
 
 /* Whether the scan is of the snapshot that is wanted. */
