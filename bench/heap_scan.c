@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_scan BLOCKS [WRITTEN]: allocates BLOCKS of 192 bytes, each with two
+ * heap_scan BLOCKS [WRITTEN [lacking|threads]]: allocates BLOCKS of 192 bytes, each with two
  * pointers to others, and prints its pid. Until its input ends it then
  * allocates, frees and writes to WRITTEN bytes of pages a second. Prints the
  * longest time that an allocation took, which is how long a scan stopped the
- * program, and how much it wrote.
+ * program, and how much it wrote. `lacking`: copies of it lack a page, so that
+ * it is read in place; `threads`: and another thread is there, so that the
+ * kernel reads it.
  */
 #include <poll.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,12 +72,32 @@ static unsigned long write_up_to(unsigned long written, double wanted)
     return written;
 }
 
+static void *wait_for_end(void *nothing)
+{
+    pause();
+    return nothing;
+}
+
+static int make_lacking(int with_thread)
+{
+    pthread_t thread;
+    char *page = mmap(
+        NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED || madvise(page, PAGE, MADV_DONTFORK) != 0)
+        return 0;
+    page[0] = 1;
+    return !with_thread ||
+           pthread_create(&thread, NULL, wait_for_end, NULL) == 0;
+}
+
 int main(int argc, char **arguments)
 {
     if (argc < 2)
         return 2;
     count = strtoul(arguments[1], NULL, 10);
     const double rate = argc > 2 ? strtod(arguments[2], NULL) : 0;
+    if (argc > 3 && !make_lacking(strcmp(arguments[3], "threads") == 0))
+        return 1;
     make_blocks();
     printf("%d\n", getpid());
     fflush(stdout);

@@ -247,10 +247,12 @@ struct wndl_process_heap {
      * `contents_read`: those before the scan that they belong to. */
     struct wndl_vec contents, contents_read;
     uint64_t contents_size; /* bytes of contents_read */
-    uint8_t scan_end; /* enum wndl_scan_end */
+    uint8_t scan_end;       /* enum wndl_scan_end */
     /* Bytes of pages that the program began to write to while its copy was
      * scanned, at most. */
     uint64_t scan_written;
+    uint64_t scan_stopped; /* ns that the program waited for a scan without a
+                            * copy; 0: there was one, or the process ended */
 };
 
 /*

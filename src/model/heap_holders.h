@@ -98,6 +98,7 @@ struct wndl_heap_holders {
     struct wndl_heap_graph graph;
     uint64_t bytes, lost_bytes, lost_blocks; /* of all blocks; of the lost */
     uint64_t written;           /* while the heap was scanned: model/heap.h */
+    uint64_t stopped;           /* the same */
     struct wndl_vec by_place;   /* struct wndl_heap_retained, most first */
     struct wndl_vec by_root;    /* the same */
     struct wndl_vec leaks;      /* the same, by place of the leaders of leaks */

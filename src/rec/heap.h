@@ -288,8 +288,12 @@ struct wndl_heap_scan {
     /* A copy of the process is scanned for this request, and the process had so
      * many minor page faults when it was made. */
     _Atomic uint32_t copied;
-    uint32_t reserved;
+    /* Set by a copy that lacked memory of the process: scans are made in
+     * place. */
+    _Atomic uint32_t copy_lacks;
     uint64_t faults;
+    uint64_t stopped; /* ns that a thread waited for the scan; 0: none did, or
+                       * the process had ended */
     /* With WNDL_HEAP_CONTENTS, before a scan is answered: windows of the
      * blocks' contents, of at most WNDL_HEAP_WINDOW bytes, one after the other
      * at an offset from this head. `contents_filled` is written last, and

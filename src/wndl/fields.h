@@ -272,7 +272,8 @@ enum { WNDL_SAMPLE_IN_KERNEL = 64 };
     F(uleb, position)                                                          \
     F(str, bytes)                                                              \
     F(later, written)                                                          \
-    F(later, contents)
+    F(later, contents)                                                         \
+    F(later, stopped)
 #define WNDL_FIELDS_HCON(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, position)                                                          \

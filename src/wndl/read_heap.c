@@ -611,6 +611,7 @@ enum wndl_status wndl_read_hscn(struct wndl_reader *r, struct wndl_cursor *c)
     }
     heap->scan_end = (uint8_t)hscn.end;
     heap->scan_written = hscn.written;
+    heap->scan_stopped = hscn.stopped;
     if (hscn.bytes.size == 0)
         return WNDL_OK;
     enum wndl_status status = keep_known(&list);

@@ -473,6 +473,7 @@ void wndl_recording_scan(struct wndl_recording *r,
         .bytes = part,
         .written = scan->written,
         .contents = scan->contents,
+        .stopped = scan->stopped,
     };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_HSCN);
     wndl_put_hscn(&r->out, &fields);

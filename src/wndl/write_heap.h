@@ -124,6 +124,7 @@ struct wndl_recording_scan {
     enum wndl_scan_end end;
     uint64_t written;  /* bytes: struct wndl_process_heap */
     uint64_t contents; /* bytes of HCON that belong to it; 0: not kept */
+    uint64_t stopped;  /* ns: struct wndl_process_heap */
 };
 
 /* Writes HCON: a part of the contents of blocks, from byte `position` on. */

@@ -52,6 +52,7 @@ enum wndl_status wndl_heap_holders_fill(struct wndl_heap_holders *h,
     struct wndl_arena scratch;
     *h = (struct wndl_heap_holders){0};
     h->written = heap->scan_written;
+    h->stopped = heap->scan_stopped;
     wndl_arena_init(&h->arena, mem);
     wndl_arena_init(&scratch, mem);
     wndl_vec_init(&h->steps, &h->arena, sizeof(struct wndl_holder_step));

@@ -49,6 +49,7 @@ static void put_scan(struct wndl_collector_process *p, uint32_t snapshot,
         .snapshot = snapshot,
         .end = end_of(head),
         .written = p->heap->scan_written,
+        .stopped = head->stopped,
         .contents = head->has_contents != 0 ? p->heap->contents : 0,
     };
     p->heap->contents = 0;

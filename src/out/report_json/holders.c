@@ -149,6 +149,7 @@ void wndl_report_json_holders(const struct wndl_heap_holders *h, bool retained,
     wndl_json_put_number(&j, "lost_bytes", h->lost_bytes);
     wndl_json_put_number(&j, "lost_blocks", h->lost_blocks);
     wndl_json_put_number(&j, "written", h->written);
+    wndl_json_put_number(&j, "stopped", h->stopped);
     if (retained) {
         put_table(&j, h, "by_place", &h->by_place);
         put_table(&j, h, "by_root", &h->by_root);

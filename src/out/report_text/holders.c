@@ -70,6 +70,10 @@ static void put_head(const struct wndl_heap_holders *h, struct wndl_buf *out)
         wndl_text_count(out, h->written, "byte");
         wndl_buf_text(out, " of pages meanwhile");
     }
+    if (h->stopped != 0)
+        wndl_buf_printf(out,
+            "; it was read in place, and the program stopped for %.3f s",
+            (double)h->stopped * 1e-9);
     wndl_buf_byte(out, '\n');
 }
 

@@ -6,6 +6,7 @@
 #include "rt/core/rt.h"
 #include "rt/heap/count/blocks.h"
 #include "rt/heap/count/thread.h"
+#include "rt/heap/leaks/copy.h"
 #include "rt/heap/leaks/leaks.h"
 
 #include <pthread.h>
@@ -389,6 +390,15 @@ static void scan_blocks(
     assert_int_equal(scan->state, WNDL_HEAP_SCAN_DONE);
 }
 
+static struct wndl_heap_scan *map_scan(void)
+{
+    struct wndl_heap_scan *scan =
+        mmap(NULL, WNDL_HEAP_SCAN_MOST, PROT_READ | PROT_WRITE,
+            MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(scan != MAP_FAILED);
+    return scan;
+}
+
 /* As the last word of a block is the allocator's, nothing leads to it by that.
  * The search for leaks takes no such pointer. */
 static void what_points_to_the_end_of_a_block_holds_it(void **state)
@@ -398,10 +408,7 @@ static void what_points_to_the_end_of_a_block_holds_it(void **state)
     uintptr_t *words = (void *)roots;
     static uint64_t targets[BLOCKS];
     struct wndl_heap_leaks leaks[2] = {{0}};
-    struct wndl_heap_scan *scan =
-        mmap(NULL, WNDL_HEAP_SCAN_MOST, PROT_READ | PROT_WRITE,
-            MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    assert_true(scan != MAP_FAILED);
+    struct wndl_heap_scan *scan = map_scan();
     memset(words, 0, kept * sizeof *words);
     words[0] = block_at(0);
     words[1] = block_at(1) + SIZE - 8;
@@ -417,6 +424,72 @@ static void what_points_to_the_end_of_a_block_holds_it(void **state)
     assert_int_equal(leaks[0].definite, LARGE - 1);
     assert_int_equal(leaks[1].definite, BLOCKS - LARGE - 1);
     munmap(scan, WNDL_HEAP_SCAN_MOST);
+}
+
+/* The copy leaves the scan to the process, which reads itself then. */
+static void check_scan_in_place(int advice)
+{
+    static const struct wndl_heap_site sites[2] = {
+        {.usable = SIZE + 1}, {.usable = SIZE + 1}};
+    static const _Atomic uint32_t count = 2;
+    static uint64_t targets[BLOCKS];
+    struct wndl_heap_scan *scan = map_scan();
+    _Atomic uint32_t *begun = (void *)map_pages(PAGE, MAP_SHARED);
+    const struct wndl_rt_leak_search search = {
+        .sites = sites,
+        .site_count = &count,
+        .most_sites = 2,
+        .sp = (uintptr_t)__builtin_frame_address(0),
+        .most_mappings = WNDL_RT_LEAK_MAPPINGS,
+        .scan = scan,
+        .scan_answers = 1,
+        .scan_begun = begun,
+        .begun = 1,
+    };
+    memset(roots, 0, kept * sizeof(uintptr_t));
+    for (size_t i = 0; i < 4; i++)
+        ((uintptr_t *)(void *)roots)[i] = block_at(i * LARGE / 4);
+    assert_int_equal(madvise(roots, kept * sizeof(uintptr_t), advice), 0);
+    atomic_store(begun, 1);
+    assert_true(wndl_rt_heap_find_leaks(&search, NULL, 0));
+    wndl_rt_copy_wait();
+#ifdef __x86_64__
+    assert_int_equal(scan->answers, 0);
+    assert_int_equal(scan->copy_lacks, 1);
+    assert_int_not_equal(atomic_load(begun), 1);
+    assert_true(wndl_rt_heap_find_leaks(&search, NULL, 0));
+#endif
+    assert_int_equal(scan->answers, 1);
+    assert_int_equal(scan->state, WNDL_HEAP_SCAN_DONE);
+    assert_int_not_equal(scan->stopped, 0);
+    read_roots(scan, targets);
+    assert_int_equal(targets[3], 3 * LARGE / 4 << 1);
+    munmap(begun, PAGE);
+    munmap(scan, WNDL_HEAP_SCAN_MOST);
+}
+
+static void what_no_copy_has_is_scanned_in_place(void **state)
+{
+    (void)state;
+    need_no_shadow();
+    check_scan_in_place(MADV_DONTFORK);
+}
+
+/* As the kernel reads it beside another thread, whole parts at a time. */
+static void what_is_wiped_in_a_copy_is_scanned_in_place(void **state)
+{
+    (void)state;
+    need_no_shadow();
+    pthread_t thread;
+    uint8_t *wiped = map_pages((size_t)32 * PAGE, MAP_PRIVATE);
+    memset(wiped, 1, (size_t)32 * PAGE);
+    assert_int_equal(madvise(wiped, (size_t)32 * PAGE, MADV_WIPEONFORK), 0);
+    pthread_mutex_lock(&mutex);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_end, NULL), 0);
+    check_scan_in_place(MADV_NORMAL);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(thread, NULL);
+    munmap(wiped, (size_t)32 * PAGE);
 }
 
 int main(void)
@@ -438,6 +511,11 @@ int main(void)
             set_up_blocks, tear_down_blocks),
         cmocka_unit_test_setup_teardown(
             what_points_to_the_end_of_a_block_holds_it, set_up_blocks_in_shared,
+            tear_down_blocks),
+        cmocka_unit_test_setup_teardown(what_no_copy_has_is_scanned_in_place,
+            set_up_blocks, tear_down_blocks),
+        cmocka_unit_test_setup_teardown(
+            what_is_wiped_in_a_copy_is_scanned_in_place, set_up_blocks,
             tear_down_blocks),
         cmocka_unit_test(a_copy_ends_with_its_thread),
         cmocka_unit_test(a_copy_has_no_descriptors_of_its_own),

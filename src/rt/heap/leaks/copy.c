@@ -10,12 +10,20 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-enum { COPY_FROM = 4 * 1024 }; /* blocks: below it no copy is made */
+enum {
+    COPY_FROM = 4 * 1024, /* blocks: below it no copy is made */
+    WIPED_MOST = 16,      /* pages, which may be the state of random numbers */
+};
+
+static bool copy_lacks(const struct wndl_rt_areas *s)
+{
+    return s->wanted->scan != NULL && atomic_load(&s->wanted->scan->copy_lacks);
+}
 
 /* A sandbox may end the process for a fork. */
 bool wndl_rt_copy_is_possible(const struct wndl_rt_areas *s)
 {
-    return s->own.pagemap >= 0 &&
+    return s->own.pagemap >= 0 && !copy_lacks(s) &&
            wndl_raw3(SYS_prctl, PR_GET_SECCOMP, 0, 0) == 0;
 }
 
@@ -83,6 +91,20 @@ static void note_wiped(const struct wndl_rt_areas *s)
     }
 }
 
+/* Whether more is wiped than may be passed over without a search. */
+static bool has_wiped_much(const struct wndl_rt_areas *s)
+{
+    size_t wiped = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct wndl_rt_area *a = &s->all[i];
+        if (a->states.pages == NULL || *first_touched(a) != WNDL_RT_PAGE_WIPED)
+            continue;
+        for (size_t page = 0; page < a->states.count; page++)
+            wiped += a->states.pages[page] != WNDL_RT_PAGE_UNTOUCHED;
+    }
+    return wiped > WIPED_MOST;
+}
+
 static bool is_in_block(struct wndl_rt_follower *s, uintptr_t word)
 {
     uintptr_t start;
@@ -134,13 +156,26 @@ struct copied {
     void *context;
 };
 
+/* For a copy that nobody waits for. The next allocation makes the scan. */
+static _Noreturn void ask_for_scan_in_place(
+    const struct wndl_rt_leak_search *wanted)
+{
+    atomic_store(&wanted->scan->copy_lacks, 1);
+    atomic_store(wanted->scan_begun, wanted->scan_answers - 1);
+    wndl_rt_child_exit(1);
+}
+
 static _Noreturn void be_copy(const struct copied *c)
 {
+    const struct wndl_rt_leak_search *wanted = c->areas->wanted;
     wndl_rt_child_leave_no_core();
     wndl_rt.pid = wndl_raw_getpid();
-    if (!has_all_areas(c->areas))
-        wndl_rt_child_exit(1);
+    const bool has_all = has_all_areas(c->areas);
     note_wiped(c->areas);
+    if (wanted->scan_begun != NULL && (!has_all || has_wiped_much(c->areas)))
+        ask_for_scan_in_place(wanted);
+    if (!has_all)
+        wndl_rt_child_exit(1);
     c->search(c->context);
     wndl_rt_child_exit(0);
 }

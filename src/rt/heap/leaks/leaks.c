@@ -190,7 +190,7 @@ static void scan_in_copy(void *search)
     s->areas.is_copy = true;
     wndl_rt_blocks_each(wndl_rt_areas_count, &s->areas);
     if (s->areas.block_room == 0) {
-        wndl_rt_heap_scan_nothing(s->wanted);
+        wndl_rt_heap_scan_nothing(&s->areas);
         return;
     }
     if (!make_more_room(s))
@@ -243,7 +243,7 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
     if (known && s.areas.block_room != 0)
         known = search_among_blocks(&s);
     else if (known && !is_left && wanted->scan != NULL)
-        wndl_rt_heap_scan_nothing(wanted);
+        wndl_rt_heap_scan_nothing(&s.areas);
     wndl_rt_own_pages_end(&s.areas.own);
     wndl_raw_unmap(s.memory, s.areas.ours_size);
     return known;

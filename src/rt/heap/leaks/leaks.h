@@ -43,6 +43,12 @@ struct wndl_rt_leak_search {
     bool asks_threads; /* for their registers, which are roots then */
     /* Equal to scan_answers: the scan is to be given up. NULL: never. */
     const _Atomic uint32_t *scan_given_up;
+    /* Set to another number than scan_answers by a copy that lacks memory of
+     * the process: the scan is to be made in place, see scan->copy_lacks. NULL:
+     * the copy is waited for, or there is none. */
+    _Atomic uint32_t *scan_begun;
+    uint64_t begun; /* CLOCK_MONOTONIC ns: when a thread began to wait for the
+                     * scan; 0: it is not measured */
     /* With each scan, contents are handed over (contents.h); NULL: they are
      * not. */
     const _Atomic uint32_t *contents_taken;

@@ -28,6 +28,8 @@ enum {
 struct scan {
     struct wndl_rt_areas *areas;
     uintptr_t *copied;
+    uintptr_t copied_at; /* so many bytes from here on are in `copied` */
+    size_t copied_size;
     uint8_t *next, *end;
     bool is_full, is_given_up;
     uint32_t *ranks; /* of all areas */
@@ -163,15 +165,34 @@ static void take_words(
     }
 }
 
-/* Reads by the kernel. Returns the bytes to go on after. */
+/*
+ * Reads by the kernel from `at` on, which is a whole word. As blocks come in
+ * the order of their addresses, what follows is mostly wanted next.
+ */
+static void copy_from(struct scan *s, uintptr_t at)
+{
+    size_t size = WNDL_RT_COPIED;
+    (void)wndl_rt_areas_pages_at(s->areas, at, &size);
+    const struct iovec part = {(void *)at, size};
+    s->copied_at = at;
+    s->copied_size = wndl_rt_read_parts(s->copied, WNDL_RT_COPIED, &part, 1) &
+                     ~(sizeof at - 1);
+}
+
+/* Returns the bytes to go on after. */
 static size_t take_copied(struct scan *s, uintptr_t at, size_t size)
 {
-    const struct iovec part = {
-        (void *)at, size < WNDL_RT_COPIED ? size : WNDL_RT_COPIED};
-    const size_t got = wndl_rt_read_parts(s->copied, WNDL_RT_COPIED, &part, 1);
-    take_words(s, at, s->copied, got / sizeof *s->copied);
-    const uintptr_t next_page = ((at + got) | (WNDL_RT_PAGE - 1)) + 1;
-    return got == part.iov_len ? got : next_page - at;
+    if (at - s->copied_at >= s->copied_size)
+        copy_from(s, at);
+    const size_t before = at - s->copied_at;
+    if (before >= s->copied_size) {
+        const size_t page = (at | (WNDL_RT_PAGE - 1)) + 1 - at;
+        return page < size ? page : size;
+    }
+    const size_t left = s->copied_size - before;
+    const size_t got = size < left ? size : left;
+    take_words(s, at, s->copied + before / sizeof at, got / sizeof at);
+    return got;
 }
 
 static void take_memory(struct scan *s, uintptr_t start, uintptr_t end)
@@ -393,12 +414,23 @@ static void hand_over(struct scan *s, struct wndl_heap_scan *head)
             s->areas, (uint8_t *)head + offset, offset, s->copied);
 }
 
-static void answer(const struct wndl_rt_leak_search *wanted,
+/* How long the program has waited: of a copy not at all. */
+static uint64_t time_stopped(const struct wndl_rt_areas *areas)
+{
+    const uint64_t begun = areas->wanted->begun;
+    return begun == 0 || areas->is_copy
+               ? 0
+               : wndl_raw_clock_ns(CLOCK_MONOTONIC) - begun;
+}
+
+static void answer(const struct wndl_rt_areas *areas,
     enum wndl_heap_scan_state state, uint64_t bytes)
 {
-    wanted->scan->state = state;
-    wanted->scan->bytes = bytes;
-    atomic_store(&wanted->scan->answers, wanted->scan_answers);
+    struct wndl_heap_scan *scan = areas->wanted->scan;
+    scan->state = state;
+    scan->bytes = bytes;
+    scan->stopped = time_stopped(areas);
+    atomic_store(&scan->answers, areas->wanted->scan_answers);
 }
 
 void wndl_rt_heap_scan(struct wndl_rt_areas *areas,
@@ -426,12 +458,12 @@ void wndl_rt_heap_scan(struct wndl_rt_areas *areas,
         wndl_raw_unmap(s.parts, sizeof *s.parts);
     hand_over(&s, head);
     head->nodes = s.nodes;
-    answer(areas->wanted, state_of(&s), (uint64_t)(s.next - begin));
+    answer(areas, state_of(&s), (uint64_t)(s.next - begin));
 }
 
-void wndl_rt_heap_scan_nothing(const struct wndl_rt_leak_search *wanted)
+void wndl_rt_heap_scan_nothing(const struct wndl_rt_areas *areas)
 {
-    uint8_t *const begin = (uint8_t *)wanted->scan + WNDL_RT_PAGE;
+    uint8_t *const begin = (uint8_t *)areas->wanted->scan + WNDL_RT_PAGE;
     *begin = 0;
-    answer(wanted, WNDL_HEAP_SCAN_DONE, 1);
+    answer(areas, WNDL_HEAP_SCAN_DONE, 1);
 }

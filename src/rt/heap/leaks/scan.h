@@ -18,6 +18,6 @@ void wndl_rt_heap_scan(struct wndl_rt_areas *areas,
     const struct wndl_rt_root *early, size_t count, uintptr_t *copied);
 
 /* The scan of a heap without blocks. */
-void wndl_rt_heap_scan_nothing(const struct wndl_rt_leak_search *wanted);
+void wndl_rt_heap_scan_nothing(const struct wndl_rt_areas *areas);
 
 #endif

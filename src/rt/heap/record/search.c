@@ -68,8 +68,23 @@ static bool scan(uint32_t asked, const struct wndl_regs *regs)
         .scan_answers = asked,
         .asks_threads = true,
         .scan_given_up = &wndl_rt_heap->shared->scan_given_up,
+        .scan_begun = &wndl_rt_heap->shared->scan_begun,
+        .begun = wndl_raw_clock_ns(CLOCK_MONOTONIC),
     };
     return are_all_known() && search(&wanted, roots, 1);
+}
+
+/*
+ * Whether a copy of the process is scanned. A copy that lacks memory has left
+ * the scan to us, and is ending.
+ */
+static bool has_copy(void)
+{
+    if (atomic_load(&wndl_rt_heap->scan->copy_lacks) == 0)
+        return wndl_rt_copy_is_left();
+    wndl_rt_copy_wait();
+    atomic_store(&wndl_rt_heap->scan->copied, 0);
+    return false;
 }
 
 /* A thread is making a scan. */
@@ -83,7 +98,8 @@ void wndl_rt_heap_scan_as_asked(const struct wndl_regs *regs)
         return;
     const uint32_t asked = atomic_load(&shared->scan_asked);
     const bool is_new = atomic_exchange(&shared->scan_begun, asked) != asked;
-    if (is_new && !wndl_rt_copy_is_left() && !scan(asked, regs)) {
+    if (is_new && !has_copy() && !scan(asked, regs)) {
+        wndl_rt_heap->scan->stopped = 0;
         wndl_rt_heap->scan->state = WNDL_HEAP_SCAN_NOT_MADE;
         atomic_store(&wndl_rt_heap->scan->answers, asked);
     }
