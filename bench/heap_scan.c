@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_scan BLOCKS [WRITTEN [lacking|threads]]: allocates BLOCKS of 192 bytes, each with two
- * pointers to others, and prints its pid. Until its input ends it then
- * allocates, frees and writes to WRITTEN bytes of pages a second. Prints the
- * longest time that an allocation took, which is how long a scan stopped the
- * program, and how much it wrote. `lacking`: copies of it lack a page, so that
- * it is read in place; `threads`: and another thread is there, so that the
+ * heap_scan BLOCKS [WRITTEN [lacking|threads]]: allocates BLOCKS of 192 bytes,
+ * each with two pointers to others, and prints its pid. Until its input ends it
+ * then allocates, frees and writes to WRITTEN bytes of pages a second. Prints
+ * the longest time that an allocation took, which is how long a scan stopped
+ * the program, and how much it wrote. `lacking`: copies of it lack a page, so
+ * that it is read in place; `threads`: and another thread is there, so that the
  * kernel reads it.
  */
 #include <poll.h>
