@@ -14,6 +14,7 @@ struct wndl_process_heap *wndl_profile_heap(
     wndl_vec_init(&heap->tags, arena, sizeof(struct wndl_alloc_tag));
     wndl_vec_init(&heap->moments, arena, sizeof(struct wndl_heap_moment));
     wndl_vec_init(&heap->memory, arena, sizeof(struct wndl_heap_memory));
+    wndl_vec_init(&heap->places, arena, sizeof(struct wndl_heap_place));
     wndl_vec_init(&heap->snapshots, arena, sizeof(struct wndl_heap_snapshot));
     wndl_vec_init(&heap->counts, arena, sizeof(struct wndl_alloc_counts));
     wndl_vec_init(&heap->lived, arena, sizeof(struct wndl_alloc_lived));

@@ -134,6 +134,17 @@ struct wndl_heap_memory {
     uint64_t live;        /* usable bytes of live blocks */
     uint64_t live_mapped; /* of those, bytes in mappings of their own */
     struct wndl_memory_sum sum;
+    uint32_t first_place, place_count; /* in `places` of the heap */
+};
+
+/* A part of the memory of a kind: of one caller, file or arena. */
+struct wndl_heap_place {
+    uint64_t bytes;
+    uint64_t start;         /* of the mapping, where there is no node */
+    struct wndl_bytes name; /* of the file; empty: none */
+    uint64_t live;          /* bytes + 1 of blocks in it; 0: not known */
+    uint32_t node;          /* that mapped it; 0: not known */
+    uint32_t kind;          /* enum wndl_memory_kind */
 };
 
 /* The parts that resident memory is divided into. */
@@ -223,6 +234,7 @@ struct wndl_process_heap {
     struct wndl_vec tags;    /* struct wndl_alloc_tag; the first is number 1 */
     struct wndl_vec moments; /* struct wndl_heap_moment, in order */
     struct wndl_vec memory;  /* struct wndl_heap_memory, in order */
+    struct wndl_vec places;  /* struct wndl_heap_place, by measurement */
     struct wndl_vec snapshots; /* struct wndl_heap_snapshot, in order */
     uint32_t kept; /* index of the kept one in snapshots, or WNDL_NO_INDEX */
     struct wndl_vec counts; /* struct wndl_alloc_counts of the kept snapshot */

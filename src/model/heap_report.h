@@ -106,6 +106,20 @@ struct wndl_heap_resident {
     uint64_t proportional, mapped;       /* bytes; base/memory_kind.h */
 };
 
+/*
+ * The resident memory of one caller, file or arena, at the moments of
+ * resident_most and resident_last. Callers are distinct by three frames.
+ */
+struct wndl_resident_place {
+    enum wndl_memory_kind kind;
+    uint64_t most, last; /* bytes */
+    uint32_t leaf;       /* in peak_list; valid if is_caller */
+    bool is_caller;
+    struct wndl_bytes name; /* of the file; empty: none */
+    uint64_t start;         /* of an arena */
+    uint64_t last_live;     /* bytes + 1 in it; 0: not known */
+};
+
 struct wndl_heap_report {
     const struct wndl_symbolized *symbolized;
     /* "live", "peak", "all": the blocks in the records; static */
@@ -129,6 +143,7 @@ struct wndl_heap_report {
     /* When it was most, and when it was last measured. */
     struct wndl_heap_resident resident_most, resident_last;
     bool resident_known;
+    struct wndl_vec places; /* struct wndl_resident_place, the largest first */
     struct wndl_findings findings;
     struct wndl_heap_list list; /* with the frames of all stacks */
     struct wndl_heap_records records;

@@ -17,6 +17,8 @@ enum {
 /* The mapping whose lines are read, and what the one before it was. */
 struct reading {
     struct wndl_memory_sum *sum;
+    const struct wndl_smaps_visitor *visitor; /* or NULL */
+    struct wndl_memory_place at; /* for it: without kind and bytes */
     enum wndl_memory_kind kind;
     bool is_usable;
     uint64_t resident, size;
@@ -103,10 +105,31 @@ static enum wndl_memory_kind kind_of(
 
 static void end_mapping(struct reading *r)
 {
+    if (r->visitor != NULL && r->resident != 0) {
+        r->at.kind = r->kind;
+        r->at.bytes = r->resident;
+        r->at.end = r->end;
+        r->kind = r->visitor->visit(r->visitor->context, &r->at);
+    }
     r->sum->resident[r->kind] += r->resident;
     if (r->is_usable && r->kind != WNDL_MEMORY_WINDLASS)
         r->sum->mapped += r->size;
     r->resident = r->size = 0;
+}
+
+/* Zeroed data has the name of the module before it. */
+static void name_mapping(struct reading *r, const struct wndl_mapping *m)
+{
+    const struct wndl_bytes name = last_part(m->path);
+    const bool is_zeroed =
+        r->kind == WNDL_MEMORY_DATA && is_of_no_file(m) && r->inode != 0;
+    r->at.start = m->start;
+    if (is_zeroed)
+        return;
+    memset(r->at.name, 0, sizeof r->at.name);
+    if (!begins(m->path, "[anon"))
+        memcpy(r->at.name, name.data,
+            name.size < sizeof r->at.name ? name.size : sizeof r->at.name - 1);
 }
 
 /* The unused part of an arena is no guard. */
@@ -119,6 +142,7 @@ static void begin_mapping(struct reading *r, const struct wndl_mapping *m)
     r->is_usable = m->readable || m->writable || m->executable;
     r->is_guard = !r->is_usable && is_of_no_file(m) && !is_after_heap;
     r->kind = kind;
+    name_mapping(r, m);
     r->end = m->end;
     r->inode = m->inode;
     r->is_any = true;
@@ -188,8 +212,15 @@ static bool read_lines(void *context, struct wndl_bytes lines)
 bool wndl_smaps_sum(
     const char *path, struct wndl_bytes room, struct wndl_memory_sum *sum)
 {
+    return wndl_smaps_each(path, room, sum, NULL);
+}
+
+bool wndl_smaps_each(const char *path, struct wndl_bytes room,
+    struct wndl_memory_sum *sum, const struct wndl_smaps_visitor *visitor)
+{
     *sum = (struct wndl_memory_sum){0};
-    struct reading r = {.sum = sum, .kind = WNDL_MEMORY_OTHER};
+    struct reading r = {
+        .sum = sum, .visitor = visitor, .kind = WNDL_MEMORY_OTHER};
     if (!wndl_maps_lines(path, room, read_lines, &r) || r.failed)
         return false;
     end_mapping(&r);

@@ -27,4 +27,15 @@
 bool wndl_smaps_sum(
     const char *path, struct wndl_bytes room, struct wndl_memory_sum *sum);
 
+/* Gets each mapping that has resident memory, and says which kind it is of. */
+struct wndl_smaps_visitor {
+    enum wndl_memory_kind (*visit)(
+        void *context, const struct wndl_memory_place *mapping);
+    void *context;
+};
+
+/* The same, and calls the visitor. */
+bool wndl_smaps_each(const char *path, struct wndl_bytes room,
+    struct wndl_memory_sum *sum, const struct wndl_smaps_visitor *visitor);
+
 #endif

@@ -68,6 +68,7 @@ enum {
 #define WNDL_CHUNK_HREP WNDL_CHUNK_TYPE('H', 'R', 'E', 'P')
 #define WNDL_CHUNK_HFAL WNDL_CHUNK_TYPE('H', 'F', 'A', 'L')
 #define WNDL_CHUNK_HMEM WNDL_CHUNK_TYPE('H', 'M', 'E', 'M')
+#define WNDL_CHUNK_HWHO WNDL_CHUNK_TYPE('H', 'W', 'H', 'O')
 #define WNDL_CHUNK_KSTK WNDL_CHUNK_TYPE('K', 'S', 'T', 'K')
 #define WNDL_CHUNK_KSMP WNDL_CHUNK_TYPE('K', 'S', 'M', 'P')
 #define WNDL_CHUNK_KSYM WNDL_CHUNK_TYPE('K', 'S', 'Y', 'M')

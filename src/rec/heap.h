@@ -187,6 +187,25 @@ struct wndl_heap_reported {
 };
 
 /*
+ * Memory that the program mapped itself, by calls of at least
+ * WNDL_HEAP_MAPPED_LEAST bytes, and what was resident at its end. `changes` is
+ * odd while the mappings change.
+ */
+enum {
+    WNDL_HEAP_MAPPINGS = 4096,
+    WNDL_HEAP_MAPPED_LEAST = 64 * 1024,
+    WNDL_HEAP_PLACES = 512,
+};
+
+struct wndl_heap_mapped {
+    _Atomic uint32_t changes;
+    uint32_t count; /* mappings */
+    uint32_t places_count, reserved;
+    struct wndl_memory_mapping mappings[WNDL_HEAP_MAPPINGS];
+    struct wndl_memory_place places[WNDL_HEAP_PLACES]; /* at the end */
+};
+
+/*
  * The header, at the start of the memory. Who makes the memory fills its first
  * part: wndl_heap_begin.
  */
@@ -316,6 +335,7 @@ struct wndl_heap_layout {
     size_t tags;     /* struct wndl_tag[WNDL_TAGS] */
     size_t counts;   /* struct wndl_heap_count[stripes][sites] */
     size_t reported; /* struct wndl_heap_reported[sites] */
+    size_t mapped;   /* struct wndl_heap_mapped */
     size_t size;
 };
 
@@ -337,8 +357,9 @@ static inline struct wndl_heap_layout wndl_heap_layout(uint32_t sites)
     l.reported = l.counts +
                  (size_t)WNDL_HEAP_STRIPES *
                      wndl_round_up_page(sites * sizeof(struct wndl_heap_count));
-    l.size = l.reported +
-             wndl_round_up_page(sites * sizeof(struct wndl_heap_reported));
+    l.mapped = l.reported +
+               wndl_round_up_page(sites * sizeof(struct wndl_heap_reported));
+    l.size = l.mapped + wndl_round_up_page(sizeof(struct wndl_heap_mapped));
     return l;
 }
 
@@ -406,7 +427,9 @@ _Static_assert(sizeof(struct wndl_heap_site) == 24 &&
                    sizeof(struct wndl_heap_leaks) == 16 &&
                    sizeof(struct wndl_heap_growth) == 64 &&
                    sizeof(struct wndl_heap_wrong) == 32 &&
-                   sizeof(struct wndl_heap_reported) == 24,
+                   sizeof(struct wndl_heap_reported) == 24 &&
+                   sizeof(struct wndl_memory_mapping) == 24 &&
+                   sizeof(struct wndl_memory_place) == 80,
     "the tables are the same on every machine");
 
 #endif

@@ -339,6 +339,17 @@ enum { WNDL_SAMPLE_IN_KERNEL = 64 };
     F(uleb, proportional)                                                      \
     F(uleb, mapped)
 
+/* A list of places follows: whose the memory of the last HMEM is. */
+#define WNDL_FIELDS_HWHO(F) F(uleb, process)
+
+#define WNDL_FIELDS_PLACE(F)                                                   \
+    F(uleb, node)                                                              \
+    F(uleb, kind)                                                              \
+    F(uleb, bytes)                                                             \
+    F(uleb, start)                                                             \
+    F(uleb, live)                                                              \
+    F(str, name)
+
 #define WNDL_ALL_RECORDS(R)                                                    \
     R(meta, META)                                                              \
     R(argument, ARGUMENT)                                                      \
@@ -393,7 +404,9 @@ enum { WNDL_SAMPLE_IN_KERNEL = 64 };
     R(hrep, HREP)                                                              \
     R(reported, REPORTED)                                                      \
     R(hfal, HFAL)                                                              \
-    R(hmem, HMEM)
+    R(hmem, HMEM)                                                              \
+    R(hwho, HWHO)                                                              \
+    R(place, PLACE)
 
 /* ---- types and functions from the tables */
 

@@ -49,6 +49,7 @@ enum wndl_status wndl_reader_chunk(
         {WNDL_CHUNK_HREP, wndl_read_hrep},
         {WNDL_CHUNK_HFAL, wndl_read_hfal},
         {WNDL_CHUNK_HMEM, wndl_read_hmem},
+        {WNDL_CHUNK_HWHO, wndl_read_hwho},
         {WNDL_CHUNK_KSTK, wndl_read_kstk},
         {WNDL_CHUNK_KSMP, wndl_read_ksmp},
         {WNDL_CHUNK_KSYM, wndl_read_ksym},

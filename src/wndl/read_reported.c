@@ -112,3 +112,40 @@ enum wndl_status wndl_read_hmem(struct wndl_reader *r, struct wndl_cursor *c)
     *kept = memory;
     return WNDL_OK;
 }
+
+static enum wndl_status read_place(struct wndl_heap_list *list, void *element)
+{
+    struct wndl_heap_place *place = element;
+    const struct wndl_fields_place fields = wndl_get_place(list->c);
+    place->kind = fields.kind < WNDL_MEMORY_OTHER ? (uint32_t)fields.kind
+                                                  : (uint32_t)WNDL_MEMORY_OTHER;
+    place->bytes = fields.bytes;
+    place->node = wndl_heap_list_node(list, fields.node);
+    place->start = fields.start;
+    place->live = fields.live;
+    if (list->c->failed)
+        return WNDL_MALFORMED;
+    return wndl_profile_text(list->r->p, fields.name, &place->name)
+               ? WNDL_OK
+               : WNDL_NOMEM;
+}
+
+/* A measurement may have several such chunks, one after the other. */
+enum wndl_status wndl_read_hwho(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct wndl_heap_list list;
+    if (!wndl_heap_list_begin(&list, r, c, wndl_get_hwho(c).process))
+        return WNDL_MALFORMED;
+    struct wndl_vec *places = &list.heap->places;
+    const size_t first = places->len;
+    const enum wndl_status status =
+        wndl_heap_list_read(&list, places, WNDL_LEAST_PLACE, read_place);
+    struct wndl_vec *memory = &list.heap->memory;
+    if (status != WNDL_OK || memory->len == 0)
+        return status;
+    struct wndl_heap_memory *of = wndl_vec_at(memory, memory->len - 1);
+    if (of->place_count == 0)
+        of->first_place = (uint32_t)first;
+    of->place_count += (uint32_t)(places->len - first);
+    return WNDL_OK;
+}

@@ -151,6 +151,7 @@ enum wndl_status wndl_read_hcon(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_hrep(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_hfal(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_hmem(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_hwho(struct wndl_reader *r, struct wndl_cursor *c);
 
 /* Notes that a process has been announced and has no heap yet. OK, NOMEM. */
 enum wndl_status wndl_reader_no_heap(struct wndl_reader *r);

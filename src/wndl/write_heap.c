@@ -289,6 +289,36 @@ void wndl_recording_memory(
     wndl_recording_finish(r, &chunk);
 }
 
+static void put_place(struct wndl_buf *out, const struct wndl_memory_place *p,
+    const struct wndl_heap_process *process)
+{
+    const struct wndl_fields_place fields = {
+        .node = p->node <= process->nodes ? p->node : 0,
+        .kind = p->kind,
+        .bytes = p->bytes,
+        .start = p->start,
+        .live = p->live,
+        .name = {(const uint8_t *)p->name, strnlen(p->name, sizeof p->name)},
+    };
+    wndl_put_place(out, &fields);
+}
+
+void wndl_recording_places(struct wndl_recording *r,
+    const struct wndl_heap_process *process,
+    const struct wndl_memory_place *places, uint32_t count)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_hwho fields = {process->index};
+    if (count == 0)
+        return;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HWHO);
+    wndl_put_hwho(&r->out, &fields);
+    wndl_put_list(&r->out, count);
+    for (uint32_t i = 0; i < count; i++)
+        put_place(&r->out, &places[i], process);
+    wndl_recording_finish(r, &chunk);
+}
+
 /* ---- findings */
 
 static void begin_findings(struct wndl_recording *r,

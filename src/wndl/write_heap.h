@@ -102,6 +102,14 @@ void wndl_recording_memory(
     struct wndl_recording *r, const struct wndl_recording_memory *memory);
 
 /*
+ * Writes HWHO: whose the memory is of which HMEM was written last. A caller
+ * whose stack is not in the file is not known.
+ */
+void wndl_recording_places(struct wndl_recording *r,
+    const struct wndl_heap_process *process,
+    const struct wndl_memory_place *places, uint32_t count);
+
+/*
  * Writes HLEK: the leaks of those of `count` sites, from number `first` on,
  * that have any. False if none has.
  */

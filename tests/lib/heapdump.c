@@ -90,6 +90,19 @@ static void say_memory(const struct wndl_process_heap *h)
     }
 }
 
+static void say_places(
+    const struct wndl_profile *p, const struct wndl_process_heap *h)
+{
+    for (size_t i = 0; i < h->places.len; i++) {
+        const struct wndl_heap_place *at = wndl_vec_at(&h->places, i);
+        const uint64_t numbers[] = {at->kind, at->bytes, at->start, at->live};
+        printf("place %" PRIu32, h->process);
+        say_numbers(numbers, sizeof numbers / sizeof numbers[0]);
+        printf(" %.*s", (int)at->name.size, (const char *)at->name.data);
+        say_stack(p, at->node);
+    }
+}
+
 static void say_sites(
     const struct wndl_profile *p, const struct wndl_process_heap *h)
 {
@@ -182,6 +195,7 @@ static void say_heap(
     say_snapshots(h);
     say_moments(h);
     say_memory(h);
+    say_places(p, h);
     say_sites(p, h);
     say_leaks(p, h);
     say_findings(p, h);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum { MAX_WORDS = 512, MAX_LINE = 16 * 1024, MAX_NODES = 8192, MAX_IDS = 256 };
-
 #define REALTIME UINT64_C(1763719200000000000) /* 2025-11-21 10:00:00 UTC */
 
 /* A process has two trees: of samples and of blocks. */
@@ -22,13 +21,11 @@ struct cook {
     struct wndl_buf *out;
     char *words[MAX_WORDS];
     size_t count;
-    uint64_t interval, now;
-    uint64_t max_frames, blocked_interval;
+    uint64_t interval, now, max_frames, blocked_interval;
     bool with_limits;
     unsigned processes, threads, images, nodes;
     unsigned process_of[MAX_IDS], tid_of[MAX_IDS], pid_of[MAX_IDS];
-    unsigned pairs_of[MAX_IDS], snapshots_of[MAX_IDS]; /* by process */
-    unsigned tags_of[MAX_IDS];
+    unsigned pairs_of[MAX_IDS], snapshots_of[MAX_IDS], tags_of[MAX_IDS];
     struct node tree[MAX_NODES]; /* of all processes, in order of making */
 };
 
@@ -408,11 +405,11 @@ static struct wndl_bytes text_or_none(struct cook *k, size_t word)
 
 static bool cook_tag(struct cook *k)
 {
+    struct wndl_chunk_writer w;
     struct node at = {.process = (unsigned)number(k, 1)};
     unsigned node;
     if (!leaf_of(k, at, 4, &node))
         return false;
-    struct wndl_chunk_writer w;
     wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HTAG);
     wndl_buf_uleb(w.out, at.process);
     wndl_buf_uleb(w.out, ++k->tags_of[at.process]);
@@ -476,7 +473,6 @@ static bool cook_list(
     return (k->count - 2) % width == 0 && finish(&w);
 }
 
-/* After the process's last snapshot. */
 /* Two stacks, the second after a "/", from the word `first` on. */
 static bool leaves_of(
     struct cook *k, struct node at, size_t first, unsigned nodes[2])
@@ -495,11 +491,11 @@ static bool leaves_of(
 
 static bool cook_reported(struct cook *k)
 {
+    struct wndl_chunk_writer w;
     const struct node at = {.process = (unsigned)number(k, 1)};
     unsigned nodes[2];
     if (!leaves_of(k, at, 5, nodes))
         return false;
-    struct wndl_chunk_writer w;
     wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HREP);
     wndl_buf_uleb(w.out, at.process);
     wndl_buf_uleb(w.out, k->snapshots_of[at.process % MAX_IDS] - 1);
@@ -536,27 +532,30 @@ static bool cook_memory(struct cook *k)
     return finish(&w);
 }
 
-/* "growth", "wrong" or "mixed": numbers, an address, and one stack or two. */
+/* "growth", "wrong", "mixed", "place": numbers, a last word, and stacks. */
 static bool cook_finding(struct cook *k)
 {
     const char what = k->words[0][0];
-    const size_t first = what == 'g' ? 10 : what == 'w' ? 5 : 6;
+    const size_t first = what == 'g' ? 10 : what == 'w' ? 5 : 6 + (what == 'p');
     struct node at = {.process = (unsigned)number(k, 1)};
     unsigned nodes[2];
     if (!leaves_of(k, at, first, nodes))
         return false;
     struct wndl_chunk_writer w;
+    const uint32_t type = what == 'g' ? WNDL_CHUNK_HGRO : WNDL_CHUNK_HWRO;
     wndl_chunk_begin(&w, k->out,
-        what == 'g'   ? WNDL_CHUNK_HGRO
-        : what == 'w' ? WNDL_CHUNK_HWRO
-                      : WNDL_CHUNK_HMIX);
+        what == 'p'   ? WNDL_CHUNK_HWHO
+        : what == 'm' ? WNDL_CHUNK_HMIX
+                      : type);
     wndl_buf_uleb(w.out, at.process);
     wndl_buf_uleb(w.out, 1);
     wndl_buf_uleb(w.out, nodes[0]);
     if (what == 'm')
         wndl_buf_uleb(w.out, nodes[1]);
     put_numbers(k, &w, 2, first - (what != 'g'));
-    if (what != 'g')
+    if (what == 'p')
+        wndl_chunk_str(w.out, text_or_none(k, first - 1));
+    else if (what != 'g')
         wndl_buf_uleb(w.out, strtoull(k->words[first - 1], NULL, 16));
     return finish(&w);
 }
@@ -632,6 +631,7 @@ static bool cook_statement(struct cook *k)
         {"reported", 5, cook_reported},
         {"failed", 4, cook_failed},
         {"memory", 6, cook_memory},
+        {"place", 7, cook_finding},
         {"chunk", 3, cook_chunk},
         {"done", 3, cook_done},
         {"cut", 2, cook_cut},

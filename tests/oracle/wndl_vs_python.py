@@ -219,6 +219,17 @@ class Recording:
             "memory %d %s" % (process, " ".join(map(str, numbers + kinds)))
         )
 
+    def read_HWHO(self, p):
+        process, count = p.uleb(), p.uleb()
+        for _ in range(count):
+            node, kind, size = p.uleb(), min(p.uleb(), 7), p.uleb()
+            start, live, name = p.uleb(), p.uleb(), p.text().decode()
+            stack = self.place(process, node)
+            self.heaps[process].lines["place"].append(
+                "place %d %d %d %d %d %s%s"
+                % (process, kind, size, start, live, name, stack)
+            )
+
     def read_HLEK(self, p):
         process, count, pair = p.uleb(), p.uleb(), 0
         heap = self.heaps[process]
@@ -283,7 +294,7 @@ class Recording:
             heap.lines["reported"].append(line)
 
     def say_heaps(self):
-        kinds = "snapshot live memory site leak growth wrong together reported"
+        kinds = "snapshot live memory place site leak growth wrong together reported"
         kinds = kinds.split()
         for heap in self.heaps.values():
             print(heap.head)

@@ -61,6 +61,9 @@ awk 'BEGIN {
         if (i % 60 == 0)
             printf "memory %d %d %d %d %d %d %d 3 4 5 6 7 %d%s\n", i % 2, x,
                 i, x * 3, x * 9, x * 4096, i, i + 1, i % 120 ? " 9 10" : ""
+        if (i % 60 == 3)
+            printf "place %d %d %d %d %d file_%d%s\n", i % 2, i % 11, x * 99,
+                x * 4096, i % 5, i, line
     }
     for (n = 0; n < 3; n++)
         for (process = 0; process < 2; process++) {

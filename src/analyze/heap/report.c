@@ -4,6 +4,7 @@
 
 #include "analyze/heap/findings.h"
 #include "analyze/heap/resident.h"
+#include "analyze/heap/resident_places.h"
 #include "analyze/heap/together.h"
 #include "base/search.h"
 
@@ -291,13 +292,15 @@ bool wndl_heap_report_fill(struct wndl_heap_report *r,
     wndl_arena_init(&r->records.arena, mem);
     wndl_arena_init(&r->holders.arena, mem);
     wndl_vec_init(&r->rows, &r->arena, sizeof(struct wndl_heap_row));
+    wndl_vec_init(&r->places, &r->arena, sizeof(struct wndl_resident_place));
     for (size_t i = 0; i < WNDL_FINDINGS; i++)
         wndl_vec_init(
             &r->findings.rows[i], &r->arena, sizeof(struct wndl_finding));
     bool made = wndl_heap_list_init(&r->list, mem);
     made = wndl_heap_list_init(&r->peak_list, mem) && made;
     return made && fill_report(r, choice) && wndl_heap_together_fill(r) &&
-           wndl_heap_resident_fill(r) && fill_holders(r, choice) &&
+           wndl_heap_resident_fill(r) && wndl_heap_resident_places_fill(r) &&
+           fill_holders(r, choice) &&
            wndl_heap_records_fill(
                &r->records, &r->list, &choice->grouping, mem);
 }

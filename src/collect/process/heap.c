@@ -385,7 +385,7 @@ void wndl_collector_heap_end(
     struct wndl_heap_part *part = wndl_heap_new_part();
     if (part == NULL)
         return;
-    wndl_heap_end_memory(p, &sum, part);
+    wndl_heap_end_memory(p, &sum);
     take_snapshot(p, &sum, why, part);
     if (why == WNDL_SNAPSHOT_END)
         wndl_heap_find_failed_reporter(p);

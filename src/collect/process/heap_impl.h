@@ -119,8 +119,8 @@ void wndl_heap_see_to_memory(
     struct wndl_collector_process *p, const struct wndl_heap_sum *sum);
 
 /* Writes what the process measured at its end. */
-void wndl_heap_end_memory(struct wndl_collector_process *p,
-    const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
+void wndl_heap_end_memory(
+    struct wndl_collector_process *p, const struct wndl_heap_sum *sum);
 
 /* ---- heap_scan */
 

@@ -9,7 +9,7 @@
 
 #include "collect/memory/usage.h"
 #include "os/clock.h"
-#include "os/smaps.h"
+#include "os/memory_places.h"
 
 #include <stdio.h>
 
@@ -75,28 +75,81 @@ static uint64_t mapped_alone(struct wndl_collector_process *p,
     return bytes;
 }
 
+/* ---- who mapped memory */
+
+/* NULL: no memory, or the table never was as a whole. */
+static struct wndl_heap_mapped *read_mapped(
+    const struct wndl_collector_heap *heap)
+{
+    enum { TRIES = 8 };
+    struct wndl_mem *mem = wndl_mem_libc();
+    struct wndl_heap_mapped *mapped = mem->resize(mem, NULL, sizeof *mapped);
+    for (int i = 0; mapped != NULL && i < TRIES; i++) {
+        uint32_t after;
+        wndl_heap_read(heap, heap->layout.mapped, mapped, sizeof *mapped);
+        wndl_heap_read(heap, heap->layout.mapped, &after, sizeof after);
+        const uint32_t before = atomic_load(&mapped->changes);
+        if (before == after && before % 2 == 0 &&
+            mapped->count <= WNDL_HEAP_MAPPINGS &&
+            mapped->places_count <= WNDL_HEAP_PLACES)
+            return mapped;
+    }
+    wndl_mem_free(mem, mapped);
+    return NULL;
+}
+
+static struct wndl_memory_places places_of(struct wndl_heap_mapped *mapped)
+{
+    return (struct wndl_memory_places){
+        .mappings = mapped == NULL ? NULL : mapped->mappings,
+        .places = mapped == NULL ? NULL : mapped->places,
+        .mapping_count = mapped == NULL ? 0 : mapped->count,
+        .most = mapped == NULL ? 0 : WNDL_HEAP_PLACES,
+        .count = mapped == NULL ? 0 : mapped->places_count,
+    };
+}
+
+/* A caller's stack is in the tree before its mapping is in the table. */
+static void put_places(
+    struct wndl_collector_process *p, const struct wndl_memory_places *places)
+{
+    wndl_collector_process_take_stacks(p, false);
+    const struct wndl_heap_process process = {p->index, p->nodes};
+    wndl_recording_places(
+        p->recording, &process, places->places, places->count);
+}
+
 /* ---- what is written */
 
 static void put(struct wndl_collector_process *p,
-    const struct wndl_heap_sum *sum, struct wndl_heap_part *part,
-    struct wndl_recording_memory *memory)
+    const struct wndl_heap_sum *sum, struct wndl_recording_memory *memory,
+    const struct wndl_memory_places *places)
 {
+    struct wndl_heap_part *part = wndl_heap_new_part();
+    if (part == NULL)
+        return;
     memory->process = p->index;
     memory->live = (uint64_t)sum->live_bytes;
     memory->live_mapped = mapped_alone(p, sum, part);
+    wndl_heap_free_part(part);
     wndl_recording_memory(p->recording, memory);
+    put_places(p, places);
     const uint64_t resident = wndl_memory_resident(&memory->sum);
     p->heap->memory_time = memory->time;
     if (resident > p->heap->memory_most)
         p->heap->memory_most = resident;
 }
 
-static bool read_from_outside(pid_t pid, struct wndl_memory_sum *sum)
+static bool read_from_outside(
+    pid_t pid, struct wndl_memory_sum *sum, struct wndl_memory_places *places)
 {
     uint8_t room[ROOM];
-    char path[32];
-    snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
-    return wndl_smaps_sum(path, (struct wndl_bytes){room, sizeof room}, sum) &&
+    char smaps[32], pagemap[32];
+    const struct wndl_memory_files files = {smaps, pagemap};
+    snprintf(smaps, sizeof smaps, "/proc/%d/smaps", (int)pid);
+    snprintf(pagemap, sizeof pagemap, "/proc/%d/pagemap", (int)pid);
+    return wndl_memory_places_fill(
+               &files, (struct wndl_bytes){room, sizeof room}, sum, places) &&
            wndl_memory_resident(sum) != 0;
 }
 
@@ -125,16 +178,17 @@ void wndl_heap_see_to_memory(
     if (!is_due(p, memory.time))
         return;
     const uint64_t before = wndl_clock_thread_cpu_ns();
-    struct wndl_heap_part *part = wndl_heap_new_part();
-    if (part != NULL && read_from_outside(p->pid, &memory.sum))
-        put(p, sum, part, &memory);
-    wndl_heap_free_part(part);
+    struct wndl_heap_mapped *mapped = read_mapped(p->heap);
+    struct wndl_memory_places places = places_of(mapped);
+    if (read_from_outside(p->pid, &memory.sum, &places))
+        put(p, sum, &memory, &places);
+    wndl_mem_free(wndl_mem_libc(), mapped);
     p->heap->memory_time = memory.time;
     p->heap->memory_cost = wndl_clock_thread_cpu_ns() - before;
 }
 
-void wndl_heap_end_memory(struct wndl_collector_process *p,
-    const struct wndl_heap_sum *sum, struct wndl_heap_part *part)
+void wndl_heap_end_memory(
+    struct wndl_collector_process *p, const struct wndl_heap_sum *sum)
 {
     const struct wndl_heap *head = p->heap->head;
     struct wndl_recording_memory memory = {
@@ -144,5 +198,8 @@ void wndl_heap_end_memory(struct wndl_collector_process *p,
     if (memory.time < p->heap->memory_time)
         memory.time = p->heap->memory_time;
     memory.sum = head->memory;
-    put(p, sum, part, &memory);
+    struct wndl_heap_mapped *mapped = read_mapped(p->heap);
+    const struct wndl_memory_places places = places_of(mapped);
+    put(p, sum, &memory, &places);
+    wndl_mem_free(wndl_mem_libc(), mapped);
 }

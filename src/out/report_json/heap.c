@@ -110,6 +110,62 @@ static void put_timeline(
     wndl_json_put_close(j, ']');
 }
 
+static const char *const kind_names[WNDL_MEMORY_KINDS] = {
+    [WNDL_MEMORY_HEAP] = "heap",
+    [WNDL_MEMORY_MAPPED] = "mapped",
+    [WNDL_MEMORY_STACKS] = "stacks",
+    [WNDL_MEMORY_CODE] = "code",
+    [WNDL_MEMORY_DATA] = "data",
+    [WNDL_MEMORY_SHARED] = "shared",
+    [WNDL_MEMORY_WINDLASS] = "windlass",
+    [WNDL_MEMORY_OTHER] = "kernel",
+};
+
+/* The innermost frames of whoever mapped it. */
+static void put_callers(
+    struct wndl_json *j, const struct wndl_symbolized *s, uint32_t node)
+{
+    enum { MOST = 16 };
+    wndl_json_put_key(j, "callers");
+    wndl_json_put_open(j, '[');
+    for (unsigned count = 0; node != 0 && count < MOST; count++) {
+        const struct wndl_node *at = wndl_vec_at(&s->profile->nodes, node);
+        const struct wndl_location *location =
+            wndl_symbolized_location(s, wndl_vec_at(&s->spans, at->frame), 0);
+        const struct wndl_function *function =
+            wndl_vec_at(&s->functions, location->function);
+        wndl_json_put_element(j);
+        wndl_json_string(j->out, wndl_intern_get(&s->strings, function->name));
+        node = at->parent;
+    }
+    wndl_json_put_close(j, ']');
+}
+
+static void put_places(struct wndl_json *j, const struct wndl_symbolized *s,
+    const struct wndl_process_heap *heap, const struct wndl_heap_memory *memory)
+{
+    wndl_json_put_key(j, "places");
+    wndl_json_put_open(j, '[');
+    for (uint32_t i = 0; i < memory->place_count; i++) {
+        const struct wndl_heap_place *place =
+            wndl_vec_at(&heap->places, memory->first_place + i);
+        wndl_json_put_element(j);
+        wndl_json_put_open(j, '{');
+        wndl_json_put_text(j, "kind", kind_names[place->kind]);
+        wndl_json_put_number(j, "bytes", place->bytes);
+        if (place->node != 0)
+            put_callers(j, s, place->node);
+        else if (place->name.size != 0)
+            wndl_json_put_string(j, "file", place->name);
+        else
+            wndl_json_put_number(j, "start", place->start);
+        if (place->live != 0)
+            wndl_json_put_number(j, "live", place->live - 1);
+        wndl_json_put_close(j, '}');
+    }
+    wndl_json_put_close(j, ']');
+}
+
 /* All members but the time and the last two sum to `resident`. */
 static void put_memory_at(
     struct wndl_json *j, const struct wndl_heap_memory *memory)
@@ -146,6 +202,7 @@ static void put_memory(
         wndl_json_put_element(j);
         wndl_json_put_open(j, '{');
         put_memory_at(j, wndl_vec_at(&heap->memory, i));
+        put_places(j, j->s, heap, wndl_vec_at(&heap->memory, i));
         wndl_json_put_close(j, '}');
     }
     wndl_json_put_close(j, ']');

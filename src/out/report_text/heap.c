@@ -554,6 +554,7 @@ void wndl_report_text_heap(
     put_figures(&h);
     wndl_text_holders(r, width, out);
     put_resident(&h);
+    wndl_text_places(r, width, out);
     over_time(&h);
     put_processes(&h);
     wndl_buf_byte(out, '\n');

@@ -37,6 +37,10 @@ void wndl_report_finding_text(const struct wndl_heap_report *r,
 /* Appends a frame's text with its names shortened: "function (file:line)". */
 void wndl_report_heap_place(struct wndl_bytes frame, struct wndl_buf *out);
 
+/* Appends whose the parts of resident memory are. */
+void wndl_text_places(
+    const struct wndl_heap_report *r, unsigned width, struct wndl_buf *out);
+
 /* Appends a few functions: where blocks were allocated < its callers. */
 void wndl_report_heap_callers(const struct wndl_heap_list *list,
     struct wndl_heap_stack stack, struct wndl_buf *out);

@@ -41,6 +41,9 @@ static const struct {
     {"posix_spawn", offsetof(struct wndl_rt_real, posix_spawn)},
     {"posix_spawnp", offsetof(struct wndl_rt_real, posix_spawnp)},
     {"munmap", offsetof(struct wndl_rt_real, munmap)},
+    {"mmap", offsetof(struct wndl_rt_real, mmap)},
+    {"mmap64", offsetof(struct wndl_rt_real, mmap64)},
+    {"mremap", offsetof(struct wndl_rt_real, mremap)},
     {"mlockall", offsetof(struct wndl_rt_real, mlockall)},
     {"prctl", offsetof(struct wndl_rt_real, prctl)},
 };

@@ -47,6 +47,9 @@ struct wndl_rt_real {
     wndl_rt_spawn *posix_spawn;
     wndl_rt_spawn *posix_spawnp;
     int (*munmap)(void *, size_t);
+    void *(*mmap)(void *, size_t, int, int, int, off_t);
+    void *(*mmap64)(void *, size_t, int, int, int, off64_t);
+    void *(*mremap)(void *, size_t, size_t, int, ...);
     int (*mlockall)(int);
     int (*prctl)(int, ...);
 };

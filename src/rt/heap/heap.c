@@ -13,6 +13,7 @@
 #include "rt/heap/hook/resolve.h"
 #include "rt/heap/hook/sanitizer.h"
 #include "rt/heap/measure/measure.h"
+#include "rt/heap/record/mappings.h"
 #include "rt/heap/record/memory.h"
 #include "rt/heap/record/search.h"
 #include "rt/heap/record/untracked.h"
@@ -139,6 +140,11 @@ void wndl_rt_heap_unload(bool begins)
     wndl_rt_imports_unload(begins);
 }
 
+void wndl_rt_heap_unmap(const void *address, size_t size)
+{
+    wndl_rt_mappings_end(address, size);
+}
+
 /* ---- tags */
 
 uint32_t wndl_rt_heap_tag_of_start(const struct wndl_regs *regs)
@@ -216,6 +222,7 @@ void wndl_rt_heap_after_fork_in_child(void)
     wndl_rt_heap_reported_after_fork();
     wndl_rt_heap_measure_after_fork();
     wndl_rt_heap_search_after_fork();
+    wndl_rt_mappings_after_fork();
     wndl_rt_imports_after_fork();
     wndl_rt_heap_here.busy = false;
 }

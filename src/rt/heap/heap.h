@@ -36,6 +36,9 @@ void wndl_rt_heap_settle(void);
 /* Called before and after the unloading of modules. */
 void wndl_rt_heap_unload(bool begins);
 
+/* The program is about to unmap the range. */
+void wndl_rt_heap_unmap(const void *address, size_t size);
+
 /* Ends the calling thread, which may still allocate. */
 void wndl_rt_heap_end_thread(void);
 

@@ -31,6 +31,12 @@ void wndl_rt_heap_start(const struct wndl_go *go)
     (void)go;
 }
 
+void wndl_rt_heap_unmap(const void *address, size_t size)
+{
+    (void)address;
+    (void)size;
+}
+
 void wndl_rt_heap_settle(void)
 {
 }

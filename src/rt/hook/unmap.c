@@ -8,6 +8,7 @@
 #include "os/dlfind.h"
 #include "rt/core/real.h"
 #include "rt/core/rt.h"
+#include "rt/heap/heap.h"
 
 #include <sys/mman.h>
 
@@ -68,6 +69,7 @@ static int unmap(struct range wanted)
 
 WNDL_RT_HOOK int munmap(void *address, size_t size)
 {
+    wndl_rt_heap_unmap(address, size);
     int result =
         unmap((struct range){(uintptr_t)address, (uintptr_t)address + size});
     atomic_fetch_add_explicit(&wndl_rt.unmaps, 1, memory_order_release);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # All memory of a process, not its heap alone: the parts in the report sum to the
 # resident memory that the kernel says at the same moment, and what is mapped, a
-# thread's stack and freed blocks are in the parts of their name.
+# thread's stack and freed blocks are in the parts of their name. Whose they are is
+# known: what called mmap, the modules, the arenas.
 . "$(dirname "$0")/../lib/record_lib.sh"
 cat >use.c <<'C'
 #include <pthread.h>
@@ -15,6 +16,11 @@ static int ends[2];
 static void *use_stack(void *unused)
 {
     char used[4 * MIB], end;
+    static void *blocks[3000];
+    for (int i = 0; i < 3000; i++)
+        memset(blocks[i] = malloc(1000), 1, 1000);
+    for (int i = 0; i < 3000; i += 2)
+        free(blocks[i]);
     memset(used, 1, sizeof used);
     (void)!write(ends[1], used, 1);
     for (;;)
@@ -68,9 +74,23 @@ for at in memory:
 last = memory[-1]
 print("kernel %d, report %s" % (rss, last))
 assert abs(last["resident"] - rss) < rss / 100
-for part, mib in ("live", 16 + 19), ("kept", 19), ("mapped", 48), ("stacks", 4):
+for part, mib in ("live", 16 + 20), ("kept", 20), ("mapped", 48), ("stacks", 4):
     assert mib << 20 <= last[part] < mib * 5 // 4 << 20, part
+mapped = [p for p in last["places"] if p["kind"] == "mapped"]
+assert [p["callers"][0] for p in mapped] == ["main"], mapped
+assert 48 << 20 <= mapped[0]["bytes"] <= last["mapped"], mapped
+for kind in "code", "data":
+    places = [p for p in last["places"] if p["kind"] == kind]
+    assert sum(p["bytes"] for p in places) == last[kind], (kind, places)
+    assert "libc.so.6" in [p["file"] for p in places]
+arenas = [p for p in last["places"] if p["kind"] == "heap"]
+inside = last["live"] + last["kept"] - (16 << 20)
+assert abs(sum(p["bytes"] for p in arenas) - inside) < 1 << 16, arenas
+kept = [p["bytes"] - p["live"] for p in arenas]
+assert len(arenas) == 2 and min(kept) > 1400 * 1000, arenas
+assert abs(sum(kept) - last["kept"]) < 1 << 16, arenas
 text = open(sys.argv[3]).read()
+assert re.search(r"^  of what is mapped.*\n  .*  main \(use ", text, re.M)
 table = re.search("^Resident memory\n.*\n((?:  .*\n)+)", text, re.M)[1]
 number = re.compile(r"(?<![\d.,])\d[\d,]*(?![\d.,%])")
 cells = [number.findall(line)[-1] for line in table.splitlines()]

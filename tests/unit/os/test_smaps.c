@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
+#include "os/memory_places.h"
 #include "os/smaps.h"
 
 #include <pthread.h>
@@ -167,10 +168,104 @@ static void this_process_is_summed_up(void **state)
     munmap(mapped, 32 * MIB);
 }
 
+/* ---- places */
+
+static const struct wndl_memory_place *place_of(
+    const struct wndl_memory_places *places, uint32_t node)
+{
+    for (uint32_t i = 0; i < places->count; i++) {
+        if (places->places[i].node == node)
+            return &places->places[i];
+    }
+    return NULL;
+}
+
+static bool fill_own(
+    struct wndl_memory_places *places, struct wndl_memory_sum *sum)
+{
+    static uint8_t room[8 * KIB];
+    static struct wndl_memory_place found[256];
+    const struct wndl_memory_files files = {
+        "/proc/self/smaps", "/proc/self/pagemap"};
+    places->places = found;
+    places->most = sizeof found / sizeof found[0];
+    return wndl_memory_places_fill(
+        &files, (struct wndl_bytes){room, sizeof room}, sum, places);
+}
+
+/* The kernel makes one mapping of them, as of three calls side by side. */
+static void mapping_of_several_calls_is_divided_by_its_pages(void **state)
+{
+    (void)state;
+    enum { SIZE = 4 * MIB };
+    uint8_t *at = mmap(
+        NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(at != MAP_FAILED);
+    (void)madvise(at, SIZE, MADV_NOHUGEPAGE);
+    memset(at, 1, MIB);
+    memset(at + 2 * MIB, 1, MIB / 2);
+    const uint64_t start = (uintptr_t)at;
+    const struct wndl_memory_mapping mappings[] = {
+        {start, start + 2 * MIB, 7, 0},
+        {start + 2 * MIB, start + 3 * MIB, 8, 0},
+        {start + 3 * MIB, start + SIZE, 9, 0},
+        {start + SIZE + MIB * 4096ull, start + SIZE + MIB * 4097ull, 10, 0},
+    };
+    struct wndl_memory_places places = {
+        .mappings = mappings, .mapping_count = 4};
+    struct wndl_memory_sum sum;
+    assert_true(fill_own(&places, &sum));
+    assert_int_equal(place_of(&places, 7)->bytes, MIB);
+    assert_int_equal(place_of(&places, 8)->bytes, MIB / 2);
+    assert_null(place_of(&places, 9));
+    assert_null(place_of(&places, 10));
+    munmap(at, SIZE);
+}
+
+/* All of the code and of the data of files is in the places of their files. */
+static void places_of_files_sum_to_their_kinds(void **state)
+{
+    (void)state;
+    struct wndl_memory_places places = {.mapping_count = 0};
+    struct wndl_memory_sum sum;
+    uint64_t bytes[WNDL_MEMORY_KINDS] = {0};
+    bool is_named = false;
+    assert_true(fill_own(&places, &sum));
+    for (uint32_t i = 0; i < places.count; i++) {
+        bytes[places.places[i].kind] += places.places[i].bytes;
+        is_named =
+            is_named || (places.places[i].kind == WNDL_MEMORY_CODE &&
+                            strncmp(places.places[i].name, "libc.so", 7) == 0);
+    }
+    assert_true(is_named);
+    assert_int_equal(bytes[WNDL_MEMORY_CODE], sum.resident[WNDL_MEMORY_CODE]);
+    assert_int_equal(bytes[WNDL_MEMORY_DATA], sum.resident[WNDL_MEMORY_DATA]);
+    assert_int_equal(bytes[WNDL_MEMORY_HEAP], sum.resident[WNDL_MEMORY_HEAP]);
+    assert_int_equal(bytes[WNDL_MEMORY_MAPPED], 0);
+}
+
+/* No array is written beyond its end. */
+static void places_without_room_are_left_out(void **state)
+{
+    (void)state;
+    static uint8_t room[8 * KIB];
+    struct wndl_memory_place found[2] = {{.bytes = 0}, {.bytes = 77}};
+    struct wndl_memory_places places = {.places = found, .most = 1};
+    struct wndl_memory_sum sum;
+    const struct wndl_memory_files files = {"/proc/self/smaps", "/nonexistent"};
+    assert_true(wndl_memory_places_fill(
+        &files, (struct wndl_bytes){room, sizeof room}, &sum, &places));
+    assert_int_equal(places.count, 1);
+    assert_int_equal(found[1].bytes, 77);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_mapping_has_its_kind),
+        cmocka_unit_test(mapping_of_several_calls_is_divided_by_its_pages),
+        cmocka_unit_test(places_of_files_sum_to_their_kinds),
+        cmocka_unit_test(places_without_room_are_left_out),
         cmocka_unit_test(large_mapping_is_neither_stack_nor_zeroed_data),
         cmocka_unit_test(text_of_another_format_is_no_memory),
         cmocka_unit_test(this_process_is_summed_up),

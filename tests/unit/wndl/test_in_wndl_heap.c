@@ -461,6 +461,8 @@ static void damage_is_counted(void **state)
         "memory 2 1 1 1 1 1\n", /* of no heap */
         "memory 0 1 1 1 1 18446744073709551615 1\n",
         "chunk HMEM !!!!!!!\n",
+        "place 2 1 1 1 1 f\n", /* of no heap */
+        "chunk HWHO !!!!!!!!\n",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char recipe[400];
