@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """wndl_vs_python.py RECORDING TIME: what `windlass export -f folded --time
 TIME` should print of a recording none of whose binaries exist; with `heap` for
-TIME, what tests/lib/heapdump.c should. Written from docs/formats/wndl.md and
+TIME, what tests/lib/heapdump.c should; with `kernel`, the recording with samples
+of the kernel. Written from docs/formats/wndl.md and
 docs/formats/folded.md alone, to check the reader."""
 import collections
 import struct
@@ -10,12 +11,19 @@ import sys
 MAGIC = b"\x89WNDL\r\n\x1a"
 
 
+def crc_of_byte(crc):
+    for _ in range(8):
+        crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc
+
+
+CRC = [crc_of_byte(byte) for byte in range(256)]
+
+
 def crc32c(data):
     crc = 0xFFFFFFFF
     for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+        crc = crc >> 8 ^ CRC[(crc ^ byte) & 0xFF]
     return crc ^ 0xFFFFFFFF
 
 
@@ -59,6 +67,51 @@ def chunks(data):
         at += 12 + size
 
 
+# ---- a recording with samples of the kernel
+
+
+def uleb(value):
+    out = b""
+    while value >= 0x80:
+        out += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def listed(head, rows):
+    numbers = [*head, len(rows), *(number for row in rows for number in row)]
+    return b"".join(n if type(n) is bytes else uleb(n) for n in numbers)
+
+
+def chunk(kind, payload):
+    data = struct.pack("<4sI", kind, len(payload)) + payload
+    return data + struct.pack("<I", crc32c(data))
+
+
+def with_kernel(data):
+    """Stacks f <- g <- entry and others, some without a name, and samples of
+    thread 0 that stand for time in the kernel: of one interval or many, with
+    enough samples of the kernel, too few, or none."""
+    ends = [at for at in range(len(data) - 12) if data[at : at + 4] == b"DONE"]
+    text = lambda s: uleb(len(s)) + s
+    image = chunk(b"IMAG", b"\x09" + text(b"[kernel]") + text(b""))
+    rows = [(i % 3 + 1 if i > 2 else 1, i == 3, 10, 16) for i in range(12)]
+    nodes = chunk(b"KSTK", listed((0, 1), rows))
+    begin = 10**12
+    ticks = [(400_000, 1, i % 13) for i in range(200)] + [(7, 99, 3)] * 5
+    kernel = chunk(b"KSMP", listed((begin,), ticks))
+    samples = [(1_000_000 * (i % 4), 1_000_000 * (i % 5) + i, i % 3 + 1,
+                64 * (i % 3 > 0)) for i in range(90)]
+    own = chunk(b"SAMP", listed((0, begin), samples))
+    names = [(gap, text(b"k_%d" % gap)) for gap in (15, 16, 32, 64)]
+    symbols = chunk(b"KSYM", listed((9,), names))
+    return (data[: ends[-1]] + image + nodes + kernel + own + symbols
+            + data[ends[-1] :])
+
+
+# ---- the reader
+
+
 class Heap:
     """Of one process; the lines that each chunk makes."""
 
@@ -77,8 +130,11 @@ class Recording:
         self.threads, self.names = {}, {}
         self.nodes = collections.defaultdict(dict)
         self.outside = collections.defaultdict(dict)
+        self.kernel = collections.defaultdict(dict)
         self.interval = 0
         self.samples, self.blocks = [], []
+        self.kernel_samples = []
+        self.kernel_names, self.tids = {}, {}
         self.paths = {}
         for kind, payload in chunks(data):
             if kind == b"IMAG":
@@ -105,8 +161,8 @@ class Recording:
         self.paths[self.images[number]] = path.split(b"/")[-1]
 
     def read_THRD(self, p):
-        process, thread = p.uleb(), p.uleb()
-        p.uleb(), p.uleb()
+        process, thread, self.tids[thread] = p.uleb(), p.uleb(), p.uleb()
+        p.uleb()
         self.threads[thread] = process
         self.names[thread] = p.text()
 
@@ -131,11 +187,47 @@ class Recording:
                 name = self.paths[self.images[image - 1]] + b"+0x%x" % at
             trees[process][own] = parent, name
 
-    def read_SAMP(self, p):
-        thread, _, count = p.uleb(), p.uleb(), p.uleb()
+    def read_KSTK(self, p):
+        self.read_nodes(p, self.kernel)
+
+    def read_KSMP(self, p):
+        time, count = p.uleb(), p.uleb()
         for _ in range(count):
-            _, cpu, node, end = p.uleb(), p.uleb(), p.uleb(), p.uleb()
-            self.samples.append((cpu, self.stack(thread, node, end)))
+            time += p.uleb()
+            self.kernel_samples.append((time, p.uleb(), p.uleb()))
+
+    def read_KSYM(self, p):
+        image, count, at = p.uleb(), p.uleb(), 0
+        path = self.paths[self.images[image]]
+        for _ in range(count):
+            at += p.uleb()
+            self.kernel_names[path + b"+0x%x" % at] = p.text()
+
+    def read_SAMP(self, p):
+        thread, time, count = p.uleb(), p.uleb(), p.uleb()
+        for _ in range(count):
+            time += p.uleb()
+            cpu, node, end = p.uleb(), p.uleb(), p.uleb()
+            stack = self.stack(thread, node, end % 64)
+            self.samples.append((cpu, stack, time if end >= 64 else None))
+
+    def join(self):
+        """The samples, those in the kernel with its stacks: docs, KSMP."""
+        left = [s for s in self.kernel_samples if s[2] in self.kernel[0]]
+        for cpu, (thread, stack), time in self.samples:
+            of = [s for s in left if s[1] == self.tids[thread]
+                  and time is not None and s[0] <= time]
+            left = [s for s in left if s not in of]
+            most = max(1, (cpu + self.interval // 2) // self.interval)
+            of = of[-most:]
+            for i, (_, _, node) in enumerate(of):
+                part = cpu // (len(of) - i)
+                cpu -= part
+                frames = self.frames(self.kernel[0], node)
+                names = [self.kernel_names.get(f, f) for f in frames]
+                yield part, (thread, stack + tuple(reversed(names)))
+            if not of:
+                yield cpu, (thread, stack)
 
     def read_BLOK(self, p):
         thread, _, count = p.uleb(), p.uleb(), p.uleb()
@@ -340,14 +432,18 @@ class Recording:
 
 
 def main():
-    recording = Recording(open(sys.argv[1], "rb").read())
+    data = open(sys.argv[1], "rb").read()
     time = sys.argv[2]
+    if time == "kernel":
+        sys.stdout.buffer.write(with_kernel(data))
+        return
+    recording = Recording(data)
     if time == "heap":
         recording.say_heaps()
         return
     spent = collections.Counter()
     if time != "blocked":
-        for cpu, stack in recording.samples:
+        for cpu, stack in recording.join():
             spent[recording.whole(*stack)] += cpu
     if time != "cpu":
         for kind, duration, stack in recording.blocks:

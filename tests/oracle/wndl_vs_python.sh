@@ -102,6 +102,15 @@ for time in cpu wall blocked; do
     least=70
 done
 
+python3 "$reader" many.wndl kernel >kernel.wndl
+"$windlass" export -f folded --time cpu kernel.wndl >ours
+python3 "$reader" kernel.wndl cpu >theirs
+[ "$(grep -c 'k_' ours)" -gt 5 ] || {
+    echo "wndl_vs_python: too few functions of the kernel to mean anything"
+    exit 1
+}
+diff theirs ours
+
 "$heapdump" many.wndl >ours
 python3 "$reader" many.wndl heap >theirs
 [ "$(grep -c '^site' ours)" -gt 80 ] || {
