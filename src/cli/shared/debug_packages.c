@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MODULES = 3, NAME_MAX_SIZE = 128 };
+enum { MOST_MODULES = 3, NAME_MAX_SIZE = 128, DEBUG_SIZE = 136 };
 
 struct wanted {
-    const char *path; /* of the module */
-    char package[NAME_MAX_SIZE];
+    const char *path;         /* of the module */
+    char package[DEBUG_SIZE]; /* then that of its debug files */
 };
 
 static size_t want_modules(
@@ -28,6 +28,48 @@ static size_t want_modules(
             wanted[count++] = (struct wanted){
                 .path = wndl_intern_text(&s->strings, module->path)};
     }
+    return count;
+}
+
+static bool lacks_files(const struct wndl_symbolized *s, uint32_t module)
+{
+    const struct wndl_module *of = wndl_vec_at(&s->modules, module);
+    return of->state == WNDL_SYMBOLS_EXPORTED;
+}
+
+/* The functions without a name by module; NULL: no memory. */
+static uint32_t *count_unnamed(const struct wndl_symbolized *s)
+{
+    struct wndl_mem *mem = wndl_mem_libc();
+    const size_t size = s->modules.len * sizeof(uint32_t);
+    uint32_t *counts = mem->resize(mem, NULL, size);
+    if (counts == NULL)
+        return NULL;
+    memset(counts, 0, size);
+    for (size_t i = 0; i < s->functions.len; i++) {
+        const struct wndl_function *f = wndl_vec_at(&s->functions, i);
+        counts[f->module] += f->unnamed && lacks_files(s, f->module);
+    }
+    return counts;
+}
+
+static size_t want_modules_of_heap(
+    const struct wndl_symbolized *s, struct wanted wanted[MOST_MODULES])
+{
+    uint32_t *counts = s->modules.len == 0 ? NULL : count_unnamed(s);
+    size_t count = 0;
+    while (counts != NULL && count < MOST_MODULES) {
+        size_t most = 0;
+        for (size_t i = 1; i < s->modules.len; i++)
+            most = counts[i] > counts[most] ? i : most;
+        if (counts[most] == 0)
+            break;
+        const struct wndl_module *module = wndl_vec_at(&s->modules, most);
+        wanted[count++] = (struct wanted){
+            .path = wndl_intern_text(&s->strings, module->path)};
+        counts[most] = 0;
+    }
+    wndl_mem_free(wndl_mem_libc(), counts);
     return count;
 }
 
@@ -105,21 +147,54 @@ static bool is_named_before(const struct wanted *wanted, size_t index)
     return false;
 }
 
-void wndl_debug_packages(const struct wndl_report *report, struct wndl_buf *out)
+/*
+ * glibc's and Python's are older than the -dbgsym packages; Python has one for
+ * all of its packages of a version.
+ */
+static void name_debug_package(const char *name, char debug[DEBUG_SIZE])
 {
-    struct wanted wanted[MOST_MODULES];
-    const size_t count = want_modules(report, wanted);
+    const char *python = strstr(name, "python3.");
+    const bool is_python =
+        python == name || (python == name + 3 && strncmp(name, "lib", 3) == 0);
+    if (is_python)
+        snprintf(
+            debug, DEBUG_SIZE, "%.*s-dbg", (int)strcspn(python, "-"), python);
+    else
+        snprintf(debug, DEBUG_SIZE, "%s%s", name,
+            strcmp(name, "libc6") == 0 ? "-dbg" : "-dbgsym");
+}
+
+static void put_packages(
+    struct wanted *wanted, size_t count, struct wndl_buf *out)
+{
+    char debug[DEBUG_SIZE];
     bool any = false;
     find_packages(wanted, count);
     for (size_t i = 0; i < count; i++) {
-        const char *name = wanted[i].package;
-        if (name[0] == '\0' || is_named_before(wanted, i))
+        if (wanted[i].package[0] == '\0')
             continue;
-        /* glibc's is older than the -dbgsym packages. */
-        wndl_buf_printf(out, "%s%s%s", any ? " " : "", name,
-            strcmp(name, "libc6") == 0 ? "-dbg" : "-dbgsym");
+        name_debug_package(wanted[i].package, debug);
+        memcpy(wanted[i].package, debug, sizeof debug);
+        if (is_named_before(wanted, i))
+            continue;
+        wndl_buf_printf(out, "%s%s", any ? " " : "", wanted[i].package);
         any = true;
     }
     if (any)
         wndl_buf_byte(out, '\0');
+}
+
+void wndl_debug_packages(const struct wndl_report *report, struct wndl_buf *out)
+{
+    struct wanted wanted[MOST_MODULES];
+    const size_t count = want_modules(report, wanted);
+    put_packages(wanted, count, out);
+}
+
+void wndl_debug_packages_of_heap(
+    const struct wndl_symbolized *s, struct wndl_buf *out)
+{
+    struct wanted wanted[MOST_MODULES];
+    const size_t count = want_modules_of_heap(s, wanted);
+    put_packages(wanted, count, out);
 }

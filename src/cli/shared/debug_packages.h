@@ -18,4 +18,8 @@
 void wndl_debug_packages(
     const struct wndl_report *report, struct wndl_buf *out);
 
+/* The same of a heap: of the modules with most functions without names. */
+void wndl_debug_packages_of_heap(
+    const struct wndl_symbolized *s, struct wndl_buf *out);
+
 #endif

@@ -7,6 +7,7 @@
 #include "cli/core/output.h"
 #include "cli/core/shell_word.h"
 #include "cli/core/terminal.h"
+#include "cli/shared/debug_packages.h"
 #include "out/dmd_text.h"
 #include "out/report_json/heap.h"
 #include "out/report_json/heap_tags.h"
@@ -197,10 +198,13 @@ static void add_next(struct wndl_buf *out, const struct wndl_heap_show *show)
 static void write_text(const struct wndl_heap_report *r,
     const struct wndl_heap_show *show, struct wndl_buf *out)
 {
-    struct wndl_buf records;
+    struct wndl_buf records, packages;
     wndl_buf_init(&records, out->mem);
-    wndl_report_text_heap(
-        r, show->out != NULL ? 0 : wndl_terminal_width(), out);
+    wndl_buf_init(&packages, out->mem);
+    wndl_debug_packages_of_heap(r->symbolized, &packages);
+    wndl_report_text_heap(r, show->out != NULL ? 0 : wndl_terminal_width(),
+        packages.failed ? NULL : (const char *)packages.data, out);
+    wndl_buf_free(&packages);
     wndl_dmd_text_records(
         &records, &r->records, show->rows == 0 ? USUAL_RECORDS : show->rows);
     wndl_utf8_plain_lines(out, &records);

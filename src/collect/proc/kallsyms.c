@@ -49,8 +49,7 @@ bool wndl_kallsyms_line(struct wndl_bytes line, struct wndl_kallsym *symbol)
     if (symbol->name.size < line.size)
         symbol->module = wndl_bytes_slice(
             line, symbol->name.size + 1, line.size - symbol->name.size - 1);
-    return symbol->name.size != 0 &&
-           memchr(line.data, '\0', line.size) == NULL;
+    return symbol->name.size != 0 && memchr(line.data, '\0', line.size) == NULL;
 }
 
 /* Calls `take` with each symbol, until it returns false. */

@@ -102,8 +102,8 @@ static void put_sampling(const struct wndl_text *t)
     wndl_buf_printf(t->out, "every %s of CPU time, %s, %s\n",
         wndl_text_time(p->interval, text),
         engines[p->engine < WNDL_SAMPLERS ? p->engine : 0],
-        p->kernel_stacks    ? "kernel time by ticks, with its functions"
-        : p->by_ticks       ? "kernel time by ticks"
+        p->kernel_stacks    ? "the kernel at clock ticks, with its functions"
+        : p->by_ticks       ? "the kernel at clock ticks"
         : p->kernel_sampled ? "kernel time included"
                             : "user code only");
 }
@@ -500,6 +500,9 @@ static void advise_debug_files(const struct wndl_text *t)
         "files:\n"
         "  --debug-dir DIR\n",
         packages == NULL ? "the -dbgsym or -dbg packages" : packages);
+    if (packages != NULL && strstr(packages, "-dbgsym") != NULL)
+        wndl_buf_text(t->out,
+            "  (-dbgsym packages are in Debian's archive debian-debug)\n");
 }
 
 static void unnamed_modules(const struct wndl_text *t)

@@ -544,8 +544,17 @@ void wndl_report_text_heap_figures(
     put_figures(&h);
 }
 
-void wndl_report_text_heap(
-    const struct wndl_heap_report *r, unsigned width, struct wndl_buf *out)
+static void put_packages(const char *packages, struct wndl_buf *out)
+{
+    if (packages != NULL)
+        wndl_buf_printf(out,
+            "  Functions without names: install %s,\n"
+            "  or use --debuginfod or --debug-dir DIR\n",
+            packages);
+}
+
+void wndl_report_text_heap(const struct wndl_heap_report *r, unsigned width,
+    const char *packages, struct wndl_buf *out)
 {
     const struct wndl_report report = {.symbolized = r->symbolized};
     const struct wndl_text_layout layout = {.width = width};
@@ -553,6 +562,7 @@ void wndl_report_text_heap(
     wndl_text_recorded(&h.text);
     put_figures(&h);
     wndl_text_holders(r, width, out);
+    put_packages(packages, out);
     put_resident(&h);
     wndl_text_places(r, width, out);
     over_time(&h);

@@ -12,9 +12,10 @@
 /*
  * Appends the head, the processes if there are several, and the first few
  * findings of each kind. Commands are cut to `width` columns; 0: not cut.
+ * `packages` have the debug information that is missing; NULL: not known.
  */
-void wndl_report_text_heap(
-    const struct wndl_heap_report *r, unsigned width, struct wndl_buf *out);
+void wndl_report_text_heap(const struct wndl_heap_report *r, unsigned width,
+    const char *packages, struct wndl_buf *out);
 
 /*
  * Appends the head's lines on amounts and quality; if `recorded`, after those

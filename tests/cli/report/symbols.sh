@@ -47,6 +47,16 @@ rva() {
     echo "sample 0 30 0 0:$(rva main 1) 0:$(rva busy 0)!"
     echo "done 0 0"
 } | "$make_recording" program.wndl
+{
+    echo "meta 1000000 1 1 box / ./program"
+    echo "process 0 7 $work/program ./program"
+    echo "image $work/program $build_id"
+    echo "heap 0 0 0"
+    echo "site 0 0 100 0 0:$(rva busy 1) 0:$(rva main 1)"
+    echo "snapshot 0 0 - 1 0 100 100 0 0 0 100 0 0"
+    echo "counts 0 0 1 0 1 0 0"
+    echo "done 0 0"
+} | "$make_recording" heap.wndl
 
 failed=0
 # expect WHAT PATTERN FILE: a line of the report must match.
@@ -158,6 +168,12 @@ printf '%s\n' /. "$work/program.1" "$work/program" >dpkg/info/box-tools:amd64.li
 echo "$work/programs" >dpkg/info/box-other.list
 "$windlass" report program.wndl >packaged
 expect "packaged" '^  box-tools-dbgsym,$' packaged
+expect "packaged" "packages are in Debian's archive debian-debug" packaged
+"$windlass" report heap.wndl >packaged
+expect "a heap" 'without names: install box-tools-dbgsym,$' packaged
+mv dpkg/info/box-tools:amd64.list dpkg/info/python3.11-minimal.list
+"$windlass" report heap.wndl >packaged
+expect "Python" 'without names: install python3.11-dbg,$' packaged
 
 cc -Wl,--build-id -o program other.c
 "$windlass" report program.wndl >replaced

@@ -348,7 +348,7 @@ static void head_tells_of_gaps(void **state)
     struct fixture f;
     make_told(&f, "pause 1\nwait 2000000\npause 0\ndone 0 3 44 1\n",
         WNDL_BY_FUNCTION, WNDL_TIME_CPU, &whole);
-    assert_has(&f, "perf task clock, kernel time by ticks\n");
+    assert_has(&f, "perf task clock, the kernel at clock ticks\n");
     assert_has(&f, " truncated: 5 (deeper than 300 frames)\n");
     assert_has(&f, " discarded: 44 (made room for later ones)\n");
     assert_has(&f, " 1.235 ms more is in none of the samples\n");
