@@ -10,6 +10,8 @@
 #include "cli/shared/known_file.h"
 #include "wndl/read.h"
 
+#include <string.h>
+
 /* The parts of a recording that are read, where there is a choice. */
 struct wanted {
     uint64_t snapshot; /* number; 0: the last one */
@@ -49,6 +51,26 @@ static void say_lack(const struct wndl_error *lack)
         "names are missing: %s", wndl_error_text(lack, text, sizeof text));
 }
 
+/* The first module's reason stands for all. */
+static void say_refused(const struct wndl_symbolized *s)
+{
+    static const char begin[] = "debuginfod: ";
+    const char *reason = NULL;
+    unsigned count = 0;
+    for (size_t i = 0; i < s->modules.len; i++) {
+        const struct wndl_module *module = wndl_vec_at(&s->modules, i);
+        const char *detail = wndl_intern_text(&s->strings, module->detail);
+        if (module->detail == 0 ||
+            strncmp(detail, begin, sizeof begin - 1) != 0)
+            continue;
+        reason = reason == NULL ? detail + sizeof begin - 1 : reason;
+        count++;
+    }
+    if (count != 0)
+        wndl_cli_note("warning: --debuginfod failed for %u module%s: %s", count,
+            count == 1 ? "" : "s", reason);
+}
+
 static enum wndl_status find_names(struct wndl_cli_recording *loaded,
     const struct wndl_symbol_options *symbols, const struct wndl_log *log,
     struct wndl_error *err)
@@ -73,6 +95,8 @@ static enum wndl_status find_names(struct wndl_cli_recording *loaded,
         wndl_symbolized_free(&loaded->symbolized);
     else if (loaded->symbolized.lack.status != WNDL_OK)
         say_lack(&loaded->symbolized.lack);
+    if (status == WNDL_OK && sources.debuginfod)
+        say_refused(&loaded->symbolized);
     return status;
 }
 

@@ -69,3 +69,9 @@ timeout 100 "$windlass" report --debuginfod a.wndl >again 2>said ||
     fail "report of what is cached fails: $(cat said)"
 cmp report again
 [ ! -s said ] || fail "says without a terminal: $(cat said)"
+
+# A server that refuses, and nothing in the cache.
+DEBUGINFOD_CACHE_PATH="$work/none" timeout 100 "$windlass" report --debuginfod \
+    a.wndl >refused 2>said || fail "report without the server fails: $(cat said)"
+grep -q 'debuginfod failed for 3 modules: .*Connection refused' said ||
+    fail "does not say that the server refuses: $(cat said)"
