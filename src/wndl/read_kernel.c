@@ -38,20 +38,14 @@ enum wndl_status wndl_read_ksmp(struct wndl_reader *r, struct wndl_cursor *c)
     return WNDL_MALFORMED;
 }
 
-static bool has_names_of(const struct wndl_profile *p, uint32_t image)
-{
-    const struct wndl_kernel_name *names = p->kernel_names.data;
-    return p->kernel_names.len != 0 && names[0].image == image;
-}
-
-/* The names are sorted, as lookups need them: one chunk has all of them. */
+/* The last chunk has all names, sorted, as lookups need them. */
 enum wndl_status wndl_read_ksym(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct wndl_vec *names = &r->p->kernel_names;
     const struct wndl_fields_ksym head = wndl_get_ksym(c);
     const uint32_t image = wndl_reader_known(&r->images, head.image);
     const uint64_t count = wndl_get_list(c, WNDL_LEAST_KERNEL_NAME);
-    if (c->failed || image == WNDL_NO_INDEX || has_names_of(r->p, image))
+    if (c->failed || image == WNDL_NO_INDEX)
         return WNDL_MALFORMED;
     names->len = 0;
     uint64_t address = 0;

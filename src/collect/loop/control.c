@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/loop/control.h"
 
+#include "collect/loop/kernel_stacks.h"
 #include "collect/loop/output.h"
 #include "os/clock.h"
 
@@ -124,6 +125,7 @@ static void dump(struct wndl_controller *c, int socket)
     char full[PATH_MAX];
     wndl_processes_drain(c->processes);
     wndl_processes_settle(c->processes);
+    wndl_kernel_stacks_name(c->processes->kernel);
     wndl_processes_snapshot(c->processes);
     if (c->run->recording.tail.bytes != NULL) {
         dump_kept(c, socket);

@@ -204,11 +204,10 @@ static void write_names(struct wndl_kernel_stacks *k,
     wndl_buf_free(&list);
 }
 
-void wndl_kernel_stacks_finish(struct wndl_kernel_stacks *k)
+void wndl_kernel_stacks_name(struct wndl_kernel_stacks *k)
 {
-    if (!k->is_open)
+    if (k == NULL || !k->is_open)
         return;
-    wndl_kernel_stacks_take(k, true);
     const size_t count = k->addresses.len;
     struct wndl_kernel_place *places =
         k->tree.written == 0 ? NULL : list_places(k);
@@ -216,6 +215,12 @@ void wndl_kernel_stacks_finish(struct wndl_kernel_stacks *k)
         (void)wndl_kallsyms_name(names_file, places, count, &k->arena);
         write_names(k, places, count);
     }
+}
+
+void wndl_kernel_stacks_finish(struct wndl_kernel_stacks *k)
+{
+    wndl_kernel_stacks_take(k, true);
+    wndl_kernel_stacks_name(k);
     wndl_kernel_stacks_close(k);
 }
 

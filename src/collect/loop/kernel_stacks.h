@@ -10,7 +10,7 @@
  * of them the start and the end of one for each CPU.
  *
  * A recording has addresses from the start of the kernel's code on, not those
- * in memory, and names at its end.
+ * in memory, and names at its end and for each dump.
  */
 #ifndef WNDL_COLLECT_LOOP_KERNEL_STACKS_H
 #define WNDL_COLLECT_LOOP_KERNEL_STACKS_H
@@ -53,6 +53,9 @@ void wndl_kernel_stacks_pause(struct wndl_kernel_stacks *kernel, bool paused);
 
 /* After fork(2), in the child that goes on with the recording. */
 void wndl_kernel_stacks_take_over(struct wndl_kernel_stacks *kernel);
+
+/* Writes the names of all that was written so far, for who reads it now. */
+void wndl_kernel_stacks_name(struct wndl_kernel_stacks *kernel);
 
 /* Writes the rest, and the names. */
 void wndl_kernel_stacks_finish(struct wndl_kernel_stacks *kernel);

@@ -36,6 +36,20 @@ record 0 --engine perf -- sh -c '"$0" 200 & "$0" 200; wait' "$fixtures/reads"
 "$windlass" export -f folded --time cpu r.wndl >folded
 [ "$(ms 'read_some.*vfs_read')" -gt 100 ] || fail "no kernel of children"
 
+# So has a recording that is read before its end, and one in memory.
+for kept in "" "--buffer 8M"; do
+    # shellcheck disable=SC2086 # two words, or none
+    "$windlass" record -q --engine perf $kept -o early.wndl -- \
+        sh -c '"$0" 700; echo' "$fixtures/reads" >/dev/null &
+    recorder=$!
+    sleep 0.6
+    path=$("$windlass" ctl "$(pgrep -n -x reads)" dump) || fail "no dump"
+    "$windlass" export -f folded --time cpu "$path" >folded
+    [ "$(ms 'read_some.*vfs_read')" -gt 50 ] ||
+        fail "$kept: no names of the kernel in a dump: $(cat folded)"
+    wait $recorder
+done
+
 # Who may not see the kernel's addresses records as ever.
 if [ "$(id -u)" -eq 0 ] && have setpriv; then
     chown 65534:65534 "$work"
