@@ -166,7 +166,7 @@ static void report_heap(struct wndl_symbolized *s, size_t variant)
     struct wndl_buf out;
     wndl_buf_init(&out, wndl_mem_libc());
     if (wndl_heap_report_fill(&r, s, &choice, wndl_mem_libc())) {
-        wndl_report_text_heap(&r, 60, &out);
+        wndl_report_text_heap(&r, 60, NULL, &out);
         wndl_dmd_text_records(&out, &r.records, 9);
         wndl_report_json_heap(&r, 9, &out);
     }

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <windlass/unwind.h>
 
-enum { FRAMES = 3 };
+/* A file may have more distinct places than a process can have. */
+enum { FRAMES = 3, MOST = 4096 };
 
 struct filling {
     struct wndl_heap_report *r;
@@ -78,6 +79,8 @@ static bool add_place(
         known->last_live += more.last_live;
         return true;
     }
+    if (places->len == MOST)
+        return true;
     struct wndl_resident_place *added = wndl_vec_push(places);
     if (added == NULL)
         return false;
