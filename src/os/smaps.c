@@ -132,9 +132,25 @@ static void name_mapping(struct reading *r, const struct wndl_mapping *m)
             name.size < sizeof r->at.name ? name.size : sizeof r->at.name - 1);
 }
 
+/*
+ * The rest of an arena is reserved after it. A mapping of the program's own
+ * begins at such an address by chance: one in 32 of those for huge pages.
+ */
+static bool ends_as_arena(
+    const struct reading *r, const struct wndl_mapping *next)
+{
+    const bool is_used = next->readable || next->writable || next->executable;
+    const uint64_t size = r->end > UINT32_MAX ? ARENA : ARENA_32;
+    return r->end % size == 0 || (next->start == r->end && !is_used);
+}
+
 /* The unused part of an arena is no guard. */
 static void begin_mapping(struct reading *r, const struct wndl_mapping *m)
 {
+    const bool is_arena_so_far =
+        r->kind == WNDL_MEMORY_HEAP && r->at.name[0] == '\0';
+    if (is_arena_so_far && !ends_as_arena(r, m))
+        r->kind = WNDL_MEMORY_MAPPED;
     end_mapping(r);
     const enum wndl_memory_kind kind = kind_of(r, m);
     const bool is_after_heap =

@@ -63,6 +63,7 @@ static void each_mapping_has_its_kind(void **state)
         {"7f0000021000-7f0004000000 ---p 0 00:00 0 ", 0, false},
         {"7f0004001000-7f0004002000 ---p 0 00:00 0 ", 0, false}, /* guard */
         {"7f0004002000-7f0004802000 rw-p 0 00:00 0 ", 32, false},
+        {"7f0800000000-7f0802000000 rw-p 0 00:00 0 ", 65536, false},
         {"7f1000001000-7f1000002000 rw-p 0 00:00 0 ", 64, false},
         {"7f1000003000-7f1000004000 rw-p 0 00:00 0 ", 128, true},
         {"7f2000001000-7f2000002000 r--p 0 fe:01 8 /lib/b c.so", 256, false},
@@ -79,7 +80,7 @@ static void each_mapping_has_its_kind(void **state)
     };
     static const unsigned expected[WNDL_MEMORY_KINDS] = {
         [WNDL_MEMORY_HEAP] = 8 + 16,
-        [WNDL_MEMORY_MAPPED] = 64,
+        [WNDL_MEMORY_MAPPED] = 64 + 65536,
         [WNDL_MEMORY_STACKS] = 32 + 16384,
         [WNDL_MEMORY_CODE] = 1,
         [WNDL_MEMORY_DATA] = 2 + 4 + 256 + 512,
@@ -92,7 +93,7 @@ static void each_mapping_has_its_kind(void **state)
     sum_up_lines(lines, COUNT, &sum);
     for (size_t i = 0; i < WNDL_MEMORY_KINDS; i++)
         assert_int_equal(sum.resident[i] / KIB, expected[i]);
-    assert_int_equal(wndl_memory_resident(&sum) / KIB, 65535);
+    assert_int_equal(wndl_memory_resident(&sum) / KIB, 131071);
     assert_int_equal(sum.proportional / KIB, COUNT);
     /* Without what may not be used, and without windlass's. */
     assert_int_equal(sum.mapped / KIB, 16 * (COUNT - 2 - 4));
