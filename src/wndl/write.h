@@ -285,7 +285,8 @@ void wndl_recording_flush(struct wndl_recording *r);
 
 /*
  * Samples of the recording: those in the file and, while it can be written,
- * those on the way to it. After wndl_recording_close: those that a reader finds.
+ * those on the way to it. After wndl_recording_close: those that a reader
+ * finds.
  */
 uint64_t wndl_recording_kept(const struct wndl_recording *r);
 

@@ -19,9 +19,11 @@ static void add(struct wndl_tail_buffer *keep, uint8_t letter, size_t size)
 static struct wndl_buf copy(const struct wndl_tail_buffer *keep)
 {
     struct wndl_buf out;
+    uint64_t samples = 0;
     wndl_buf_init(&out, wndl_mem_libc());
     for (size_t at = 0; at < keep->used;)
-        at = wndl_tail_buffer_copy(keep, at, &out);
+        at = wndl_tail_buffer_copy(keep, at, &out, &samples);
+    assert_int_equal(samples, keep->samples);
     return out;
 }
 
