@@ -13,65 +13,6 @@ enum {
     MOST_JUMPS = 64,         /* that are tried for one gap */
 };
 
-/* A way into an instruction. */
-struct way {
-    uint32_t at, id;
-};
-
-/* ---- ways */
-
-static void add_way(
-    struct wndl_code_flow *f, struct wndl_vec *ways, uint32_t at, uint32_t id)
-{
-    struct way *way = wndl_vec_push(ways);
-    if (way == NULL)
-        f->failed = true;
-    else
-        *way = (struct way){at, id};
-}
-
-static bool take_way(struct wndl_vec *ways, struct way *way)
-{
-    if (ways->len == 0)
-        return false;
-    *way = *(struct way *)wndl_vec_at(ways, --ways->len);
-    return true;
-}
-
-static void swap_ways(struct way *a, struct way *b)
-{
-    const struct way c = *a;
-    *a = *b;
-    *b = c;
-}
-
-/* `later` is a heap: the lowest address comes first. */
-static void add_later(struct wndl_code_flow *f, uint32_t at, uint32_t id)
-{
-    add_way(f, &f->later, at, id);
-    struct way *all = f->later.data;
-    for (size_t i = f->failed ? 0 : f->later.len - 1;
-         i > 0 && all[i].at < all[(i - 1) / 2].at; i = (i - 1) / 2)
-        swap_ways(&all[i], &all[(i - 1) / 2]);
-}
-
-static bool take_later(struct wndl_code_flow *f, struct way *way)
-{
-    struct way *all = f->later.data;
-    if (f->later.len == 0)
-        return false;
-    *way = all[0];
-    all[0] = all[--f->later.len];
-    for (size_t i = 0, child; (child = 2 * i + 1) < f->later.len; i = child) {
-        if (child + 1 < f->later.len && all[child + 1].at < all[child].at)
-            child++;
-        if (all[i].at <= all[child].at)
-            break;
-        swap_ways(&all[i], &all[child]);
-    }
-    return true;
-}
-
 /* ---- states */
 
 static void note(struct wndl_code_flow *f, struct wndl_vec *list, uint32_t at)
@@ -167,7 +108,7 @@ static void follow(struct wndl_code_flow *f, uint64_t svma,
     const struct wndl_code_state *state, uint32_t id)
 {
     if (is_ours(f, svma))
-        add_way(f, &f->todo, offset_of(f, svma), id);
+        wndl_code_add_way(f, &f->todo, offset_of(f, svma), id);
     else
         f->ends += wndl_code_state_may_return(state);
 }
@@ -196,13 +137,13 @@ static void follow_table(struct wndl_code_flow *f, uint32_t at,
             if (!may_lead(f, from, svma))
                 break;
             f->marks[offset_of(f, svma)] |= IS_TARGET;
-            add_way(f, &f->todo, offset_of(f, svma), id);
+            wndl_code_add_way(f, &f->todo, offset_of(f, svma), id);
         }
     }
     f->work += i;
     f->ends += i == 0 && wndl_code_state_may_return(state);
     if (i == 0)
-        add_way(f, &f->jumps, at, id);
+        wndl_code_add_way(f, &f->jumps, at, id);
 }
 
 static uint32_t after_padding(const struct wndl_code_flow *f, uint32_t at)
@@ -244,13 +185,13 @@ static bool goes_on(struct wndl_code_flow *f, const struct wndl_insn *insn,
         !is_one_function(f, svma, svma - insn->size))
         return false;
     if ((f->marks[next] & IS_NAMED) != 0) {
-        add_way(f, &f->last, next, id);
+        wndl_code_add_way(f, &f->last, next, id);
         return false;
     }
     if ((f->marks[next] & IS_TARGET) == 0 &&
         wndl_insn_padding(f->text->mode, code_at(f, next)) == 0)
         return true;
-    add_later(f, next, id);
+    wndl_code_add_later(f, next, id);
     return false;
 }
 
@@ -329,7 +270,7 @@ static void know_callee(struct wndl_code_flow *f,
         insn->frees = wndl_code_callee_frees(f, insn->target);
 }
 
-static void follow_way(struct wndl_code_flow *f, struct way way)
+static void follow_way(struct wndl_code_flow *f, struct wndl_code_way way)
 {
     struct wndl_code_state state;
     struct wndl_insn insn;
@@ -367,7 +308,8 @@ static void follow_way(struct wndl_code_flow *f, struct way way)
 }
 
 /* A way after a call ends if another one comes there with another SP. */
-static bool is_refuted(const struct wndl_code_flow *f, const struct way *way)
+static bool is_refuted(
+    const struct wndl_code_flow *f, const struct wndl_code_way *way)
 {
     const uint32_t at = after_padding(f, way->at);
     return f->ids[at] != 0 && disagree(sp_of(f, f->ids[at]), sp_of(f, way->id));
@@ -375,11 +317,11 @@ static bool is_refuted(const struct wndl_code_flow *f, const struct way *way)
 
 static void drain(struct wndl_code_flow *f)
 {
-    struct way way;
+    struct wndl_code_way way;
     for (;;) {
-        while (take_way(&f->todo, &way))
+        while (wndl_code_take_way(&f->todo, &way))
             follow_way(f, way);
-        if (!take_later(f, &way))
+        if (!wndl_code_take_later(f, &way))
             return;
         if (!is_refuted(f, &way))
             follow_way(f, way);
@@ -422,7 +364,7 @@ static bool try_way(
     f->trail.len = f->returns.len = 0;
     f->odd = f->conflicts = f->ends = 0;
     f->lenient = lenient;
-    add_way(f, &f->todo, at, id);
+    wndl_code_add_way(f, &f->todo, at, id);
     drain(f);
     judge_returns(f);
     /* Jumps by what is not known may lead to returns. */
@@ -461,7 +403,7 @@ static void try_marked(struct wndl_code_flow *f, uint16_t mark)
 
 static int compare_ways(const void *a, const void *b)
 {
-    const struct way *v = a, *w = b;
+    const struct wndl_code_way *v = a, *w = b;
     return (v->at > w->at) - (v->at < w->at);
 }
 
@@ -488,7 +430,7 @@ static struct wndl_code_range function_around(
 }
 
 struct bound {
-    const struct way *all;
+    const struct wndl_code_way *all;
     uint64_t start;
 };
 
@@ -505,7 +447,8 @@ static bool try_some(struct wndl_code_flow *f, uint32_t at,
 {
     uint32_t tried = 0;
     for (size_t i = from; i < to && i - from < MOST_JUMPS; i++) {
-        const struct way jump = *(struct way *)wndl_vec_at(&f->jumps, i);
+        const struct wndl_code_way jump =
+            *(struct wndl_code_way *)wndl_vec_at(&f->jumps, i);
         if (jump.at >= function->end && i < f->sorted)
             return false;
         if (jump.id == tried || jump.at < function->start ||
@@ -615,7 +558,7 @@ bool wndl_code_flow_init(struct wndl_code_flow *f,
     f->most_work = (uint64_t)size * WORK_PER_BYTE + WORK_AT_LEAST;
     struct wndl_vec *ways[] = {&f->todo, &f->later, &f->last, &f->jumps};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        wndl_vec_init(ways[i], arena, sizeof(struct way));
+        wndl_vec_init(ways[i], arena, sizeof(struct wndl_code_way));
     wndl_vec_init(&f->trail, arena, sizeof(uint32_t));
     wndl_vec_init(&f->returns, arena, sizeof(uint32_t));
     wndl_vec_init(&f->called, arena, sizeof(uint32_t));
@@ -672,7 +615,7 @@ static void follow_start(struct wndl_code_flow *f)
 
 bool wndl_code_flow_run(struct wndl_code_flow *f)
 {
-    struct way way;
+    struct wndl_code_way way;
     follow_start(f);
     if (f->addresses.len > 1)
         qsort(f->addresses.data, f->addresses.len, f->addresses.element,
@@ -681,7 +624,7 @@ bool wndl_code_flow_run(struct wndl_code_flow *f)
     try_marked(f, IS_NAMED);
     try_marked(f, IS_START);
     fill_gaps(f);
-    while (take_way(&f->last, &way) && !f->failed) {
+    while (wndl_code_take_way(&f->last, &way) && !f->failed) {
         if (f->ids[way.at] == 0)
             (void)try_way(f, way.at, way.id, false);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flow_impl: what flow.c and scan.c share. */
+/* flow_impl: what flow.c, ways.c and scan.c share. */
 #ifndef WNDL_CFI_IMPORT_CODE_FLOW_IMPL_H
 #define WNDL_CFI_IMPORT_CODE_FLOW_IMPL_H
 
@@ -51,6 +51,20 @@ static inline bool is_ours(const struct wndl_code_flow *f, uint64_t svma)
     return has_offset(f, svma) &&
            (f->marks[offset_of(f, svma)] & IS_COVERED) == 0;
 }
+
+/* A way into an instruction: its offset, and the id of the state there. */
+struct wndl_code_way {
+    uint32_t at, id;
+};
+
+/* The last way that was added is taken first. False: there is none. */
+void wndl_code_add_way(
+    struct wndl_code_flow *f, struct wndl_vec *ways, uint32_t at, uint32_t id);
+bool wndl_code_take_way(struct wndl_vec *ways, struct wndl_code_way *way);
+
+/* Of `later`, a heap, the way with the lowest address is taken first. */
+void wndl_code_add_later(struct wndl_code_flow *f, uint32_t at, uint32_t id);
+bool wndl_code_take_later(struct wndl_code_flow *f, struct wndl_code_way *way);
 
 /*
  * The registers that the function at `svma` does not write, a bit each, as far
