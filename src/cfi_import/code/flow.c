@@ -57,6 +57,24 @@ static bool disagree(struct wndl_code_value a, struct wndl_code_value b)
 }
 
 /*
+ * A way from one called entry into another one, as assembly has that changes a
+ * register and runs on. Such ways are kept for later if both come back to their
+ * callers by the same stack, and not with the same registers: what was taken
+ * for an entry may not be one until all are known.
+ */
+static void meet(struct wndl_code_flow *f, uint32_t at, uint32_t id)
+{
+    struct wndl_code_state entry, other;
+    if (!f->lenient)
+        return;
+    get_state(f, f->entry, &entry);
+    get_state(f, id, &other);
+    wndl_code_state_join(&entry, &other);
+    if (wndl_code_state_may_return(&entry) && id_of(f, &entry) != f->entry)
+        wndl_code_add_way(f, &f->meetings, at, id);
+}
+
+/*
  * Joins a state with the one at an instruction that was reached before. Returns
  * the id to go on with, 0 if there is nothing new.
  */
@@ -72,9 +90,14 @@ static uint32_t join_at(struct wndl_code_flow *f, uint32_t at, uint32_t id)
     const bool differ = disagree(sp_of(f, before), sp_of(f, id)) &&
                         !wndl_code_state_share_base(&state, &other);
     f->conflicts += differ;
-    if ((f->marks[at] & IS_CALLED) != 0 || (differ && !f->lenient))
+    const bool is_called = (f->marks[at] & IS_CALLED) != 0;
+    if (is_called && !f->meets)
+        meet(f, at, id);
+    if ((is_called && !f->meets) || (differ && !f->lenient))
         return 0;
     wndl_code_state_join(&state, &other);
+    if (is_called && !wndl_code_state_may_return(&state))
+        return 0;
     const uint32_t joined = id_of(f, &state);
     if (joined == before || joined == 0)
         return 0;
@@ -94,8 +117,10 @@ static uint32_t arrive(struct wndl_code_flow *f, uint32_t at, uint32_t id)
     if (f->ids[at] != 0)
         return join_at(f, at, id);
     if ((f->marks[at] & IS_CALLED) != 0 && id != f->entry &&
-        f->text->code.svma + at != f->text->start)
+        f->text->code.svma + at != f->text->start) {
+        meet(f, at, id);
         return 0;
+    }
     note(f, &f->trail, at);
     f->ids[at] = id;
     f->marks[at] |= IS_NEW;
@@ -331,7 +356,8 @@ static void drain(struct wndl_code_flow *f)
 /* ---- entries */
 
 /* Keeps what was reached since the entry, or forgets it. */
-static void settle(struct wndl_code_flow *f, bool keeps, size_t jumps)
+static void settle(
+    struct wndl_code_flow *f, bool keeps, size_t jumps, size_t meetings)
 {
     const uint32_t *trail = f->trail.data;
     for (size_t i = 0; i < f->trail.len; i++) {
@@ -339,8 +365,10 @@ static void settle(struct wndl_code_flow *f, bool keeps, size_t jumps)
         if (!keeps)
             f->ids[trail[i]] = 0;
     }
-    if (!keeps)
+    if (!keeps) {
         f->jumps.len = jumps;
+        f->meetings.len = meetings;
+    }
 }
 
 /* By what is known of SP there after all ways have met. */
@@ -360,7 +388,7 @@ static void judge_returns(struct wndl_code_flow *f)
 static bool try_way(
     struct wndl_code_flow *f, uint32_t at, uint32_t id, bool lenient)
 {
-    const size_t jumps = f->jumps.len;
+    const size_t jumps = f->jumps.len, meetings = f->meetings.len;
     f->trail.len = f->returns.len = 0;
     f->odd = f->conflicts = f->ends = 0;
     f->lenient = lenient;
@@ -371,7 +399,7 @@ static bool try_way(
     const bool may_end = f->ends != 0 || (f->named && f->jumps.len != jumps);
     const bool fails =
         f->odd != 0 || (!lenient && (f->conflicts != 0 || !may_end));
-    settle(f, !fails, jumps);
+    settle(f, !fails, jumps, meetings);
     return !fails;
 }
 
@@ -397,6 +425,22 @@ static void try_marked(struct wndl_code_flow *f, uint16_t mark)
         try_called(f);
     }
     f->named = false;
+}
+
+/* Joins the ways that were kept with what is known at the entries. */
+static void follow_meetings(struct wndl_code_flow *f)
+{
+    struct wndl_code_way way;
+    f->trail.len = 0;
+    f->lenient = f->meets = true;
+    while (wndl_code_take_way(&f->meetings, &way) && !f->failed) {
+        if (f->ids[way.at] == 0)
+            continue;
+        wndl_code_add_way(f, &f->todo, way.at, way.id);
+        drain(f);
+    }
+    f->meets = false;
+    settle(f, true, 0, 0);
 }
 
 /* ---- gaps */
@@ -556,7 +600,8 @@ bool wndl_code_flow_init(struct wndl_code_flow *f,
     struct wndl_code_state entry;
     *f = (struct wndl_code_flow){.text = text, .arena = arena};
     f->most_work = (uint64_t)size * WORK_PER_BYTE + WORK_AT_LEAST;
-    struct wndl_vec *ways[] = {&f->todo, &f->later, &f->last, &f->jumps};
+    struct wndl_vec *ways[] = {
+        &f->todo, &f->later, &f->last, &f->jumps, &f->meetings};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         wndl_vec_init(ways[i], arena, sizeof(struct wndl_code_way));
     wndl_vec_init(&f->trail, arena, sizeof(uint32_t));
@@ -628,5 +673,6 @@ bool wndl_code_flow_run(struct wndl_code_flow *f)
         if (f->ids[way.at] == 0)
             (void)try_way(f, way.at, way.id, false);
     }
+    follow_meetings(f);
     return !f->failed;
 }

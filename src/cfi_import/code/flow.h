@@ -68,7 +68,8 @@ struct wndl_code_flow {
     struct wndl_vec later; /* those after calls that may not return; a heap */
     struct wndl_vec last;  /* those that lead into other functions */
     struct wndl_vec jumps; /* by what is not known */
-    size_t sorted;         /* so many jumps at the front are, by offset */
+    struct wndl_vec meetings; /* of called entries with ways from others */
+    size_t sorted;            /* so many jumps at the front are, by offset */
     uint32_t function; /* the last known start up to the gap that is tried */
     struct wndl_vec trail;     /* offsets first reached since the entry */
     struct wndl_vec returns;   /* offsets of returns since the entry */
@@ -84,6 +85,7 @@ struct wndl_code_flow {
      * SPs, and ways to the end. */
     uint32_t odd, conflicts, ends;
     bool lenient; /* conflicts are settled, not only counted */
+    bool meets;   /* meetings are joined, not only kept */
     bool named;   /* the entry is named: it need not be seen to return */
     bool failed;  /* memory is out */
     bool full;    /* too much work, or too many states */

@@ -320,6 +320,74 @@ static void test_several_entries(void **state)
     drop(&f);
 }
 
+/*
+ * As x264's trellis_coef1: code that is called at its start changes a register,
+ * and runs on into code that is called, too. `NEXT` may be called first.
+ */
+#define RUNS_ON(NAME, FIRST, NEXT, BRANCH)                                     \
+    CODE(NAME, ".globl " #NAME "_1, " #NAME "_2, " #NAME "_3\n"                \
+               "push %rbp\n"                                                   \
+               "push %rbx\n"                                                   \
+               "call " FIRST "\n"                                              \
+               "call " NEXT "\n"                                               \
+               "pop %rbx\n"                                                    \
+               "pop %rbp\n"                                                    \
+               "ret\n" #NAME "_1: mov 64(%rsp),%rbp\n"                         \
+               "test %ebp,%ebp\n" BRANCH #NAME "_2: mov $1,%eax\n"             \
+               "test %eax,%eax\n" #NAME "_3: ret")                             \
+    PLACE(NAME##_1)                                                            \
+    PLACE(NAME##_2)                                                            \
+    PLACE(NAME##_3)
+RUNS_ON(runs, "runs_1", "runs_2", "")
+RUNS_ON(reruns, "reruns_2", "reruns_1", "")
+RUNS_ON(leaps, "leaps_1", "leaps_2", "jmp leaps_2\n")
+RUNS_ON(sinks, "sinks_1", "sinks_2", "push %rax\n")
+
+static void test_entries_that_run_on(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, runs, runs_end);
+    expect(&f, runs_1, "sp+8 same same");
+    expect(&f, runs_2, "sp+8 none same");
+    expect(&f, runs_3, "sp+8 none same");
+    drop(&f);
+    follow(&f, reruns, reruns_end);
+    expect(&f, reruns_2, "sp+8 none same");
+    expect(&f, reruns_3, "sp+8 none same");
+    drop(&f);
+    follow(&f, leaps, leaps_end);
+    expect(&f, leaps_3, "sp+8 none same");
+    drop(&f);
+    /* With another stack it could not come back: then it is no such way. */
+    follow(&f, sinks, sinks_end);
+    expect(&f, sinks_2, "sp+8 same same");
+    expect(&f, sinks_3, "sp+8 same same");
+    drop(&f);
+}
+
+/* Data in front of a function may look like code that changes registers. */
+CODE(fronts, ".globl fronts_2\n"
+             "push %rbx\n"
+             "call fronts_2\n"
+             "pop %rbx\n"
+             "ret\n"
+             "test %edi,%edi\n"
+             "jz 1f\n"
+             "mov 64(%rsp),%rbp\n"
+             "fronts_2: mov $1,%eax\n"
+             "1: ret")
+PLACE(fronts_2)
+
+static void test_data_in_front_of_an_entry(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, fronts, fronts_end);
+    expect(&f, fronts_2, "sp+8 same same");
+    drop(&f);
+}
+
 /* The return address in a register, and one that was overwritten. */
 CODE(popped, ".globl popped_1\n"
              "pop %rdx\n"
@@ -553,6 +621,8 @@ int main(void)
         cmocka_unit_test(test_jump_table),
         cmocka_unit_test(test_jump_to_the_code_after_it),
         cmocka_unit_test(test_several_entries),
+        cmocka_unit_test(test_entries_that_run_on),
+        cmocka_unit_test(test_data_in_front_of_an_entry),
         cmocka_unit_test(test_return_address),
         cmocka_unit_test(test_lost_register),
         cmocka_unit_test(test_callee_that_keeps_a_register),
