@@ -74,7 +74,7 @@ static enum wndl_code_verdict judge_cfa(
     } else if (cfa->kind == WNDL_RULE_VAL_EXPR) {
         found = value_of(s, cfa);
     }
-    if (found.from >= WNDL_CODE_ANCHOR || found.from == WNDL_CODE_UNKNOWN)
+    if (found.from != WNDL_CODE_CFA) /* nothing leads to the CFA from there */
         return WNDL_CODE_MISSING;
     return verdict_of(found, wanted);
 }

@@ -4,7 +4,8 @@
 # each instruction that is reached.
 #
 # "Wrong" are instructions for which both have a rule, and not the same; which
-# one is right is not known here ("codedump FILE list" prints the addresses).
+# one is right is not known here ("codedump FILE list" prints the addresses). Of
+# Debian 12's libc and libcrypto it is that from code: docs/unwinding.md.
 # "Unsaid" are registers that the code has overwritten and of which the
 # information says nothing.
 set -eu
