@@ -17,7 +17,7 @@ import { listName } from "./frame_text";
 const mostFunctions = 40;
 const [boxWidth, boxHeight] = [190, 40];
 const [gapX, gapY] = [24, 46];
-const letters = 26; // that a box has room for
+const letters = 24; // that a box has room for
 
 function left(node: GraphNode): number {
   return gapX + node.place * (boxWidth + gapX);

@@ -29,6 +29,7 @@ import { costText, listName } from "./frame_text";
 const rowHeight = 22;
 const indent = 14; // px a level
 const deepest = 40; // levels that are indented
+const nameRoom = "50% - 130px"; // of a row, that indentation may take
 
 function Growth(props: { less: Side; more: Side; node: number; unit: Unit }) {
   const { less, more, node, unit } = props;
@@ -222,7 +223,9 @@ export function CallTree(): JSX.Element {
         <span
           role="gridcell"
           class="name"
-          style={{ paddingLeft: `${Math.min(level - 1, deepest) * indent}px` }}
+          style={{
+            paddingLeft: `min(${Math.min(level - 1, deepest) * indent}px, ${nameRoom})`,
+          }}
         >
           <i
             class={leaf ? "leaf" : open.has(node) ? "open" : "closed"}

@@ -115,7 +115,7 @@ export function MemoryCurve(): JSX.Element {
         {!heaps.length && <p class="empty">No curve was recorded.</p>}
       </div>
       {grown && heaps.length > 0 && (
-        <p class="note">
+        <p class="note under">
           Drag over the curve to see what grew between two snapshots.
         </p>
       )}

@@ -29,6 +29,7 @@ import { isPlain } from "../ui/keys";
 import { isMenuKey } from "../ui/menu";
 import { useSize } from "../ui/size";
 import { usePalette } from "../ui/theme";
+import { Axis } from "./axis";
 import { FlameLegend } from "./flame_legend";
 import { stackOf, useFrameMenu } from "./frame_menu";
 import { busiestThread } from "./lanes";
@@ -163,6 +164,7 @@ function useChart(width: number) {
     ranks,
     look,
     timeAt,
+    range: [from, to] as [number, number],
   };
 }
 
@@ -200,6 +202,7 @@ export function StackChart(): JSX.Element {
     ranks,
     look,
     timeAt,
+    range,
   } = useChart(width);
   const { names } = analysis;
   const [top, setTop] = useState(0);
@@ -282,6 +285,7 @@ export function StackChart(): JSX.Element {
       <div class="bar chart-bar">
         <ThreadChoice thread={thread} />
       </div>
+      <Axis shown={range} width={width} />
       <div class="flame-box">
         <div
           ref={box}

@@ -2,7 +2,6 @@
 // Timeline: what ran when. A range of it and some of its threads can be
 // chosen; all that is shown below is of these.
 
-import { scaleLinear } from "d3-scale";
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { display } from "../data/display";
@@ -15,6 +14,7 @@ import { isPlain } from "../ui/keys";
 import { useSize } from "../ui/size";
 import { usePalette } from "../ui/theme";
 import { rowAfterKey, rowId, VirtualRows } from "../ui/virtual_rows";
+import { Axis } from "./axis";
 import {
   type LaneRow,
   laneRows,
@@ -66,20 +66,6 @@ function useRange() {
     set({ range: to > from ? [from, to] : null });
   };
   return { state, set, profile, shown, setRange };
-}
-
-function Axis(props: { shown: Range; width: number }): JSX.Element {
-  const { shown, width } = props;
-  const scale = scaleLinear().domain(shown).range([0, width]);
-  return (
-    <div class="axis" style={{ width: `${width}px` }} aria-hidden="true">
-      {scale.ticks(Math.max(2, Math.floor(width / 110))).map((us) => (
-        <span key={us} style={{ left: `${scale(us)}px` }}>
-          {us ? amount(us, "us") : "0"}
-        </span>
-      ))}
-    </div>
-  );
 }
 
 function Marker(props: { shown: Range; range: Range | null; width: number }) {
@@ -284,6 +270,18 @@ function laneName(
   return side + display(analysis.names.process(process), 100);
 }
 
+// Where it is too long the name is cut, not the number behind it.
+function LaneName(props: { name: string }): JSX.Element {
+  const number = props.name.lastIndexOf(" [");
+  if (number < 0) return <span>{props.name}</span>;
+  return (
+    <>
+      <span>{props.name.slice(0, number)}</span>
+      <b>{props.name.slice(number)}</b>
+    </>
+  );
+}
+
 export function Timeline(): JSX.Element {
   const { state, set, profile, shown } = useRange();
   const analysis = useAnalysis();
@@ -352,7 +350,7 @@ export function Timeline(): JSX.Element {
             }}
           />
         )}
-        {laneName(analysis, rows[index])}
+        <LaneName name={laneName(analysis, rows[index])} />
         {rows[index].isOpen === false && rows[index].threads.length > 1 && (
           <small> {rows[index].threads.length} threads</small>
         )}
