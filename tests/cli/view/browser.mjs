@@ -333,10 +333,58 @@ const tests = {
     await page.close();
   },
 
+  async 'copies and focuses by a right click, and goes on from the graph'() {
+    const page = await open(madePage('cpuPage'));
+    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard',
+      {value: {writeText: async (t) => { globalThis.copied = t; }}}));
+    const copied = () => page.evaluate(() => globalThis.copied);
+    const box = await page.locator('#flame').boundingBox();
+    const choose = async (name) => { // of the menu of parse
+      await page.mouse.click(box.x + 0.25 * box.width,
+        box.y + 2.5 * rowHeight, {button: 'right'});
+      await page.getByRole('menuitem', {name, exact: true}).click();
+    };
+    await choose('Copy name');
+    assert.equal(await copied(), 'parse');
+    await choose('Copy stack');
+    assert.equal(await copied(), 'parse\nmain');
+    await choose('Zoom to it');
+    await page.locator('#unzoom').click();
+    await choose('Focus on it: only stacks through it, from it on');
+    await shows(page, '#focus', 'Focused on parse');
+    await shows(page, '#detail', 'total 50.00 ms (100.00%)');
+    await choose('Copy a link to this view');
+    const other = await open(await copied());
+    await shows(other, '#focus', 'Focused on parse');
+    await shows(other, '#detail', 'total 50.00 ms (100.00%)');
+    await other.close();
+    await choose('Show all stacks as they are');
+    await shows(page, '#detail', 'total 100.0 ms');
+    await tab(page, 'Marks');
+    await shows(page, '#panel', '1 mark of all threads');
+    await page.getByRole('button', {name: 'Duration'}).click();
+    await page.getByRole('button', {name: 'Duration', pressed: true}).waitFor();
+    await page.locator('#lanes .label', {hasText: 'worker'}).click();
+    await shows(page, '#panel', '0 marks of the chosen threads');
+    await page.getByRole('button', {name: 'Select all'}).click();
+    await tab(page, 'Call graph');
+    const node = page.locator('.graph .box', {hasText: 'parse'});
+    await node.click();
+    await page.locator('.graph .chosen[aria-pressed=true]').waitFor();
+    await node.click({button: 'right'});
+    await page.getByRole('menuitem', {name: 'Show its source'}).click();
+    await shows(page, '.source tr.first', 'line 3;');
+    await page.getByRole('tab', {name: 'Callers and callees'}).click();
+    await page.getByRole('button', {name: 'Tree of its callers'}).click();
+    await shows(page, '#calltree', /50.00 ms[^]*parse[^]*main/);
+    await page.close();
+  },
+
   async 'shows stacks in the order of time, marks, and calls'() {
     const page = await open(madePage('cpuPage'));
     await tab(page, 'Stack chart');
     await shows(page, '#panel', 'Thread');
+    await shows(page, '#panel .axis', '200.0 ms');
     await page.locator('#chart').focus();
     await press(page, '#chart', 'Home', 'End');
     await shows(page, '#detail', /main .*900.0 ms .*, blocked/);
