@@ -314,9 +314,9 @@ static const char *problem_with_heap(const struct report_options *o)
         return "the blocks of a heap belong to a process, not to a thread; "
                "--process PID chooses one";
     if (selected->from != NULL || selected->to != NULL ||
-        selected->around != NULL)
-        return "a heap is a snapshot, which --snapshot N chooses: --from, --to "
-               "and --around are for samples";
+        selected->around != NULL || selected->before != NULL)
+        return "a heap is a snapshot, which --snapshot N chooses: --from, "
+               "--to, --around and --before are for samples";
     if (is_by_tag(o) &&
         (wndl_selected_given(&o->selected) || o->heap.filters.count != 0))
         return "--by tag sums up whole heaps, which --process, --snapshot and "

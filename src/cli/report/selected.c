@@ -19,9 +19,9 @@
 bool wndl_selected_given(const struct wndl_selected_options *o)
 {
     return o->threads != NULL || o->from != NULL || o->to != NULL ||
-           o->around != NULL || o->module != NULL || o->function != NULL ||
-           o->ignored != NULL || o->focus != NULL || o->collapsed ||
-           wndl_selected_turns(o);
+           o->around != NULL || o->before != NULL || o->module != NULL ||
+           o->function != NULL || o->ignored != NULL || o->focus != NULL ||
+           o->collapsed || wndl_selected_turns(o);
 }
 
 /* ---- times */
@@ -94,19 +94,34 @@ static bool add_interval(struct wndl_vec *times,
     return slot != NULL;
 }
 
-/* Also a mark that is a moment has a time: the margin, and 1 ns. */
-static bool add_marks(struct wndl_vec *times, const struct wndl_profile *p,
-    const char *text, uint64_t margin, const struct wndl_interval *bounds)
+/* The text whose marks choose the time, or NULL. */
+static const char *text_of_marks(const struct wndl_selected_options *o)
 {
+    return o->before != NULL ? o->before : o->around;
+}
+
+/* Also a mark that is a moment has a time: the margin, and 1 ns. */
+static struct wndl_interval time_of_mark(const struct wndl_mark *mark,
+    const struct wndl_selected_options *o, uint64_t margin)
+{
+    return (struct wndl_interval){
+        .start = mark->time > margin ? mark->time - margin : 0,
+        .end = o->before != NULL ? mark->time
+                                 : mark->time + mark->duration + margin + 1,
+    };
+}
+
+static bool add_marks(struct wndl_vec *times, const struct wndl_profile *p,
+    const struct wndl_selected_options *o, uint64_t margin,
+    const struct wndl_interval *bounds)
+{
+    const char *text = text_of_marks(o);
     for (size_t i = 0; i < p->marks.len; i++) {
         const struct wndl_mark *mark = wndl_vec_at(&p->marks, i);
-        uint64_t end = mark->time + mark->duration;
-        const struct wndl_interval around = {
-            mark->time > margin ? mark->time - margin : 0, end + margin + 1};
         if (memmem(mark->text.data, mark->text.size, text, strlen(text)) ==
             NULL)
             continue;
-        if (!add_interval(times, bounds, around))
+        if (!add_interval(times, bounds, time_of_mark(mark, o, margin)))
             return false;
     }
     join_intervals(times);
@@ -125,19 +140,20 @@ static bool find_times(const struct wndl_selected_options *o,
 {
     struct wndl_interval bounds = {0, UINT64_MAX};
     uint64_t margin;
-    if (o->from == NULL && o->to == NULL && o->around == NULL)
+    const char *text = text_of_marks(o);
+    if (o->from == NULL && o->to == NULL && text == NULL)
         return true;
     if ((o->from != NULL && !read_time("--from", o->from, &bounds.start)) ||
         (o->to != NULL && !read_time("--to", o->to, &bounds.end)) ||
         !read_time("--margin", o->margin == NULL ? "40ms" : o->margin, &margin))
         return false;
-    if (!(o->around == NULL ? add_interval(times, &bounds, bounds)
-                            : add_marks(times, p, o->around, margin, &bounds)))
+    if (!(text == NULL ? add_interval(times, &bounds, bounds)
+                       : add_marks(times, p, o, margin, &bounds)))
         return out_of_memory();
-    if (times->len == 0 && o->around != NULL)
+    if (times->len == 0 && text != NULL)
         wndl_cli_error("no mark has '%s' in that time; 'windlass report "
                        "--marks' lists the marks",
-            o->around);
+            text);
     else if (times->len == 0)
         wndl_cli_error("--from is not before --to");
     else if (bounds.start > p->duration)
@@ -378,8 +394,12 @@ int wndl_selected_apply(const struct wndl_selected_options *o, uint64_t pid,
         .module = o->module,
         .ignored = o->ignored,
     };
-    if (o->margin != NULL && o->around == NULL) {
-        wndl_cli_error("--margin TIME is for --around TEXT");
+    if (o->around != NULL && o->before != NULL) {
+        wndl_cli_error("--around and --before do not go together");
+        return WNDL_EXIT_USAGE;
+    }
+    if (o->margin != NULL && text_of_marks(o) == NULL) {
+        wndl_cli_error("--margin TIME is for --around TEXT or --before TEXT");
         return WNDL_EXIT_USAGE;
     }
     if (pid == 0 && filters[0] == NULL && !wndl_selected_given(o))

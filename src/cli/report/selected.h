@@ -9,8 +9,9 @@
 struct wndl_selected_options {
     const char *threads;
     const char *from, *to; /* times since the start */
-    const char *around;    /* a text of marks */
-    const char *margin;    /* a time; NULL: 40 ms */
+    const char *around;    /* a text of marks; at most one of the two */
+    const char *before;
+    const char *margin; /* a time; NULL: 40 ms */
     const char *module;
     const char *function, *ignored;
     const char *focus, *callees, *callers; /* functions */
@@ -35,8 +36,12 @@ struct wndl_selected_options {
             "samples: only during the marks with TEXT, and --margin before "   \
             "and after them",                                                  \
             WNDL_OPT_TEXT, offsetof(type, field.around)},                      \
+        {0, "before", "TEXT", NULL, NULL, NULL,                                \
+            "samples: only during the --margin before each mark with TEXT",    \
+            WNDL_OPT_TEXT, offsetof(type, field.before)},                      \
         {0, "margin", "TIME", NULL, NULL, NULL,                                \
-            "the time of --around before and after each mark (default: 40ms)", \
+            "the time of --around before and after each mark, or of --before " \
+            "(default: 40ms)",                                                 \
             WNDL_OPT_TEXT, offsetof(type, field.margin)},                      \
         {0, "module", "NAME", NULL, NULL, NULL,                                \
             "only stacks with code of this binary", WNDL_OPT_TEXT,             \
@@ -82,8 +87,9 @@ bool wndl_selected_given(const struct wndl_selected_options *o);
 static inline bool wndl_selected_more(const struct wndl_selected_options *o)
 {
     return o->threads != NULL || o->from != NULL || o->to != NULL ||
-           o->around != NULL || o->focus != NULL || o->collapsed ||
-           o->callers != NULL || o->callees != NULL || o->inverted;
+           o->around != NULL || o->before != NULL || o->focus != NULL ||
+           o->collapsed || o->callers != NULL || o->callees != NULL ||
+           o->inverted;
 }
 
 /* Whether the stacks are shown as a tree: upside down, or of callees. */

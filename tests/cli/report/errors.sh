@@ -84,7 +84,7 @@ for option in '--thread x' '--by thread'; do
     refuses 2 'belong to a process, not to a thread' \
         report --heap $option both.wndl
 done
-for option in '--from 1' '--to 1' '--around x'; do
+for option in '--from 1' '--to 1' '--around x' '--before x'; do
     # shellcheck disable=SC2086
     refuses 2 'which --snapshot N chooses' report --heap $option both.wndl
 done
