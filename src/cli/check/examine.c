@@ -3,7 +3,7 @@
 
 #include "cli/core/command.h"
 #include "cli/core/find_program.h"
-#include "collect/proc/unrecordable.h"
+#include "cli/valgrind/launch.h"
 #include "obj/core/object.h"
 #include "os/file.h"
 
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { FOLLOWED = 4, NOTE_SIZE = 600 };
 
@@ -65,38 +64,19 @@ static bool find(struct wndl_check_program *program, const char *command,
     return true;
 }
 
-/* Valgrind refuses these even to root, whose rights they are. */
-static bool has_rights(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && (st.st_mode & (S_ISUID | S_ISGID)) != 0;
-}
-
 /* Whether Valgrind can start it. */
 static bool can_run(const char *path, struct wndl_vec *notes)
 {
-    const enum wndl_unrecorded_reason reason =
-        has_rights(path) ? WNDL_UNRECORDED_SETUID
-                         : wndl_unrecordable_executable(path);
-    switch (reason) {
-    case WNDL_UNRECORDED_SETUID:
-        wndl_cli_error("%s is set-user-ID, set-group-ID or has capabilities: "
-                       "Valgrind refuses it; check a copy without these rights",
-            path);
+    bool is_static;
+    if (!wndl_valgrind_can_run(path, &is_static))
         return false;
-    case WNDL_UNRECORDED_MACHINE:
-        wndl_cli_error("%s is made for another processor", path);
-        return false;
-    case WNDL_UNRECORDED_STATIC:
+    if (is_static)
         wndl_check_note(notes,
             "%s is statically linked: Valgrind cannot replace its malloc, so "
             "that no error of the heap and no leak is found, and functions of "
             "its libc may be reported; link it dynamically",
             path);
-        return true;
-    default:
-        return true;
-    }
+    return true;
 }
 
 /* ---- debug information */

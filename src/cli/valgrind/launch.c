@@ -3,12 +3,14 @@
 
 #include "cli/core/command.h"
 #include "cli/core/find_program.h"
+#include "collect/proc/unrecordable.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,6 +89,46 @@ static bool find_tools(const struct wndl_valgrind_run *run, char path[PATH_MAX])
                    "valgrind) and build windlass again",
         run->tool);
     return false;
+}
+
+/* ---- the program */
+
+enum { SCRIPTS_FOLLOWED = 4 };
+
+/* Valgrind refuses these even to root, whose rights they are. */
+static bool has_rights(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && (st.st_mode & (S_ISUID | S_ISGID)) != 0;
+}
+
+bool wndl_valgrind_can_run(const char *path, bool *is_static)
+{
+    const enum wndl_unrecorded_reason reason =
+        has_rights(path) ? WNDL_UNRECORDED_SETUID
+                         : wndl_unrecordable_executable(path);
+    *is_static = reason == WNDL_UNRECORDED_STATIC;
+    if (reason == WNDL_UNRECORDED_SETUID)
+        wndl_cli_error("%s is set-user-ID, set-group-ID or has capabilities: "
+                       "Valgrind refuses it; run a copy without these rights",
+            path);
+    else if (reason == WNDL_UNRECORDED_MACHINE)
+        wndl_cli_error("%s is made for another processor", path);
+    return reason != WNDL_UNRECORDED_SETUID &&
+           reason != WNDL_UNRECORDED_MACHINE;
+}
+
+/* The same of a command. Valgrind itself says if there is none. */
+static bool can_start(const char *command)
+{
+    char path[PATH_MAX], next[PATH_MAX];
+    bool is_static;
+    if (!wndl_program_find(command, path))
+        return true;
+    for (int i = 0;
+         i < SCRIPTS_FOLLOWED && wndl_program_interpreter(path, next); i++)
+        snprintf(path, sizeof path, "%s", next);
+    return wndl_valgrind_can_run(path, &is_static);
 }
 
 /* ---- the command line */
@@ -188,7 +230,7 @@ int wndl_valgrind_run(const struct wndl_valgrind_run *run, pid_t *pid)
     char folder[PATH_MAX];
     char tool[64];
     if (!wndl_valgrind_find(valgrind) || !find_tools(run, folder) ||
-        !check_version(valgrind))
+        !check_version(valgrind) || !can_start(run->command[0]))
         return WNDL_VALGRIND_EXIT_START;
     snprintf(tool, sizeof tool, "--tool=%s", run->tool);
     char **line = command_line(run, valgrind, tool);

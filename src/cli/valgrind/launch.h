@@ -22,6 +22,13 @@ bool wndl_valgrind_find(char path[PATH_MAX]);
 /* The first line that `valgrind --version` prints, without its end. */
 bool wndl_valgrind_version(const char *valgrind, char *text, int size);
 
+/*
+ * Whether Valgrind can start a program, by its file `path` alone: false, after
+ * an error message, if that has rights of its own or is for another processor.
+ * `is_static`: Valgrind cannot replace its malloc.
+ */
+bool wndl_valgrind_can_run(const char *path, bool *is_static);
+
 /* The exit code for a status of waitpid(): 128 and the number of a signal. */
 int wndl_valgrind_exit_code(int status);
 
@@ -45,7 +52,7 @@ struct wndl_valgrind_run {
  * Runs the command and waits for its end, while our own terminal signals go to
  * it alone. Returns its exit status, 128 and the signal's number for a signal;
  * or, after an error message, WNDL_VALGRIND_EXIT_START where Valgrind or the
- * tool is missing or of different versions. `pid` is of the command, -1 where
+ * tool is missing or of different versions, or Valgrind cannot start the program. `pid` is of the command, -1 where
  * none was started.
  */
 int wndl_valgrind_run(const struct wndl_valgrind_run *run, pid_t *pid);

@@ -6,6 +6,7 @@
 #include "wndl/put_aside.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -82,6 +83,16 @@ static bool is_new(const char *path, const struct stat *before)
                now.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
 }
 
+/* Valgrind has said which bytes it does not know. */
+static void explain_end(int exit_code)
+{
+    if (exit_code == 128 + SIGILL)
+        wndl_cli_note("SIGILL ended the command: Valgrind 3.19 does not know "
+                      "AVX-512 instructions (\"unhandled instruction bytes: "
+                      "0x62\"); run a build without them (-mno-avx512f), or let "
+                      "it choose other code");
+}
+
 /* The exit code: the command's, unless it hides that there are no results. */
 static int show_results(const struct wndl_profile_run *run, const char *path,
     const struct stat *before, int exit_code)
@@ -153,6 +164,7 @@ int wndl_profile_run(
         wndl_put_back(out); /* if there are no new ones */
     if (pid < 0)
         return exit_code;
+    explain_end(exit_code);
     struct wndl_buf name;
     wndl_buf_init(&name, wndl_mem_libc());
     expand_name(out, pid, &name);
