@@ -144,7 +144,7 @@ static struct pair_table **part_of(struct pair_table **table, UInt page)
 static void grow_table(struct pair_table **at)
 {
     struct pair_table *old = *at;
-    struct pair_table *table = new_table(old->room * 9 / 7 + 1);
+    struct pair_table *table = new_table(old->room * 8 / 7 + 1);
     for (UInt i = 0; i < old->room; i++)
         if (old->pairs[i].sectors != 0)
             *find_pair(table, old->pairs[i].page) = old->pairs[i];
