@@ -46,6 +46,7 @@ struct site {
             UInt generation; /* ... if this is that of `block` */
         };
     };
+    struct use *use_before; /* the one before `use`, or NULL */
     Addr base;
     UInt span;
     UShort size; /* bytes */

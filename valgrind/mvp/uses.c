@@ -156,6 +156,21 @@ static void set_outside(struct site *site, Addr address)
         site->block_size = 0;
 }
 
+/* The use of a block's memory. Many sites go to and fro between the blocks of two
+ * allocation sites. */
+static void set_use(struct site *site, const struct block *block, Addr address)
+{
+    struct use *last = site->use;
+    if (last != NULL && last->heap_site == block->site)
+        return;
+    struct use *use = site->use_before;
+    if (use == NULL || use->heap_site != block->site)
+        use = use_at(
+            site, heap_site_of(block->site), (UInt)(address - block->start));
+    site->use_before = last;
+    site->use = use;
+}
+
 void uses_find(struct site *site, Addr address)
 {
     const struct block *block = blocks_find(address);
@@ -165,9 +180,7 @@ void uses_find(struct site *site, Addr address)
         set_outside(site, address);
         return;
     }
-    if (site->use == NULL || site->use->heap_site != block->site)
-        site->use = use_at(
-            site, heap_site_of(block->site), (UInt)(address - block->start));
+    set_use(site, block, address);
     set_block(site, block->start, block->size);
 }
 
@@ -261,7 +274,7 @@ void uses_forget(void)
 {
     for (UInt i = 0; i < use_count; i++) {
         struct use *use = use_of(i);
-        use->site->use = NULL;
+        use->site->use = use->site->use_before = NULL;
         use->site->block_size = 0;
         if (use->values != NULL)
             VG_(free)(use->values);
