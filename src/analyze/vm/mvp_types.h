@@ -65,10 +65,8 @@ enum wndl_status wndl_mvp_types_given(struct wndl_mvp_types *types,
     struct wndl_mvp_block_type *found) WNDL_MUST_USE;
 
 /*
- * Finds the struct of `size` bytes that a pointer at the site leads to: of a
- * variable that its line declares, else in the innermost inlined call that has
- * one, else of a member of what pointers there lead to. More than one such
- * struct is none. NOMEM.
+ * Finds the struct of `size` bytes that the site allocates, as in
+ * analyze/names/block_type.h; 0 has none. NOMEM.
  */
 enum wndl_status wndl_mvp_types_infer(struct wndl_mvp_types *types,
     const struct wndl_mvp_type_site *site, uint64_t size,
