@@ -33,6 +33,9 @@ struct wndl_holder_step {
     uint32_t child, sibling; /* steps; 0: none */
     uint64_t blocks, bytes;  /* whose chain comes through here */
     uint64_t offset;         /* bytes, of the pointer in its block or root */
+    uint32_t site;   /* of the heap, with the pointer; WNDL_NO_INDEX: none, or
+                      * of several sizes */
+    uint32_t member; /* at `offset`, as `place`; 0: not known */
     bool offsets_differ;
     bool is_root;
     bool is_conservative; /* most of the pointers are */
@@ -52,6 +55,7 @@ struct wndl_held_node {
     bool is_root;
     /* The pointers from the place before; none in the tree of dominators. */
     uint64_t pointers, conservative, offset; /* offset: bytes */
+    uint32_t site;                           /* as of a step */
     bool offsets_differ;
     bool repeats;           /* blocks of the place hold each other */
     uint64_t blocks, bytes; /* of the place, not of those below */
@@ -60,6 +64,7 @@ struct wndl_held_node {
 /* A block, the pointers to and from it, and its chain. */
 struct wndl_heap_pointer {
     uint32_t place;
+    uint32_t member;          /* at `offset`; 0: not known */
     uint64_t address, offset; /* of the block or root; bytes into it */
     bool is_root, conservative;
 };
@@ -77,7 +82,8 @@ struct wndl_heap_block_view {
 struct wndl_heap_merged {
     uint32_t place;
     bool is_root, offsets_differ;
-    uint64_t offset; /* bytes, of the pointers in their blocks or root */
+    uint64_t offset;       /* bytes, of the pointers in their blocks or root */
+    uint32_t site, member; /* as of a step */
     uint64_t pointers, conservative;
 };
 

@@ -280,6 +280,11 @@ enum wndl_status wndl_symbolizer_dwarf(
     return status;
 }
 
+wndl_svma wndl_symbolizer_linked(const struct wndl_symbolizer *s, uint64_t rva)
+{
+    return wndl_symbolizer_svma(s, rva);
+}
+
 struct wndl_pdb *wndl_symbolizer_pdb(const struct wndl_symbolizer *s)
 {
     return s->pdb;

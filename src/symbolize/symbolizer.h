@@ -6,6 +6,7 @@
 #ifndef WNDL_SYMBOLIZE_SYMBOLIZER_H
 #define WNDL_SYMBOLIZE_SYMBOLIZER_H
 
+#include "base/addr.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -53,5 +54,8 @@ struct wndl_pdb *wndl_symbolizer_pdb(const struct wndl_symbolizer *s);
  */
 enum wndl_status wndl_symbolizer_dwarf(
     struct wndl_symbolizer *s, struct wndl_dwarf **dwarf) WNDL_MUST_USE;
+
+/* The address in that DWARF of an offset from the image base. */
+wndl_svma wndl_symbolizer_linked(const struct wndl_symbolizer *s, uint64_t rva);
 
 #endif

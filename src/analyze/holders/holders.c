@@ -48,7 +48,7 @@ enum wndl_status wndl_heap_holders_fill(struct wndl_heap_holders *h,
     const struct wndl_holders_wanted *wanted, struct wndl_error *err)
 {
     struct wndl_mem *mem = s->arena.mem;
-    struct wndl_heap_known known = {.heap = heap};
+    struct wndl_heap_known known = {.heap = heap, .members = wanted->members};
     struct wndl_arena scratch;
     *h = (struct wndl_heap_holders){0};
     h->written = heap->scan_written;

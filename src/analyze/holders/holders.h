@@ -4,6 +4,7 @@
 #define WNDL_ANALYZE_HOLDERS_HOLDERS_H
 
 #include "analyze/holders/graph.h"
+#include "analyze/holders/members.h"
 #include "base/status.h"
 #include "model/heap.h"
 #include "model/heap_holders.h"
@@ -15,6 +16,7 @@ struct wndl_holders_wanted {
     uint64_t block; /* an address in the block that is viewed; 0: none */
     uint64_t site;  /* the row of by_place that is viewed, from 1; 0: none */
     const struct wndl_heap_variables *variables; /* or NULL */
+    struct wndl_heap_members *members;           /* of this heap; or NULL */
     bool trees; /* of all blocks: `retained` and `chains` are filled in */
 };
 

@@ -29,15 +29,15 @@ static bool is_of_library(struct wndl_bytes text)
 
 /*
  * The innermost frame that does not only allocate, or serve as a container;
- * else the innermost.
+ * else the innermost. *inside: how many are inside it.
  */
 static struct wndl_bytes text_of_stack(
-    const struct wndl_heap_list *list, uint32_t leaf)
+    const struct wndl_heap_list *list, uint32_t leaf, uint32_t *inside)
 {
     const struct wndl_heap_frame *frame = wndl_heap_frame_at(list, leaf);
     const struct wndl_bytes innermost =
         wndl_intern_get(&list->strings, frame->text);
-    while (leaf != 0) {
+    for (*inside = 0; leaf != 0; ++*inside) {
         frame = wndl_heap_frame_at(list, leaf);
         const struct wndl_bytes text =
             wndl_intern_get(&list->strings, frame->text);
@@ -45,7 +45,24 @@ static struct wndl_bytes text_of_stack(
             return text;
         leaf = frame->caller;
     }
+    *inside = 0;
     return innermost;
+}
+
+/* The code of a stack that so many calls are inside. */
+static struct wndl_heap_code code_of_stack(
+    const struct wndl_symbolized *s, uint32_t node, uint32_t inside)
+{
+    while (node != 0) {
+        const struct wndl_node *n = wndl_vec_at(&s->profile->nodes, node);
+        const struct wndl_span *span = wndl_vec_at(&s->spans, n->frame);
+        if (inside < span->count)
+            return (struct wndl_heap_code){
+                n->frame, wndl_symbolized_location(s, span, inside)->line};
+        inside -= span->count;
+        node = n->parent;
+    }
+    return (struct wndl_heap_code){WNDL_NO_INDEX, 0};
 }
 
 static bool place_sites(struct wndl_heap_places *places,
@@ -54,11 +71,13 @@ static bool place_sites(struct wndl_heap_places *places,
 {
     const struct wndl_alloc_site *sites = heap->sites.data;
     for (size_t i = 0; i < heap->sites.len; i++) {
-        uint32_t leaf;
+        uint32_t leaf, inside;
         if (!wndl_stack_texts_of(stacks, sites[i].node, sites[i].end, &leaf) ||
-            !wndl_intern_add(&h->strings, text_of_stack(stacks->list, leaf),
+            !wndl_intern_add(&h->strings,
+                text_of_stack(stacks->list, leaf, &inside),
                 &places->of_sites[i]))
             return false;
+        places->codes[i] = code_of_stack(stacks->s, sites[i].node, inside);
     }
     return true;
 }
@@ -179,7 +198,10 @@ bool wndl_heap_places_fill(struct wndl_heap_places *places,
         &h->arena, heap->sites.len + 1, sizeof *places->of_sites);
     places->of_roots = wndl_arena_calloc(
         &h->arena, (size_t)h->graph.root_count + 1, sizeof *places->of_roots);
+    places->codes = wndl_arena_calloc(
+        &h->arena, heap->sites.len + 1, sizeof *places->codes);
     return places->of_sites != NULL && places->of_roots != NULL &&
+           places->codes != NULL &&
            wndl_intern_add(&h->strings, text, &places->unknown) &&
            place_all(places, h, s, heap);
 }

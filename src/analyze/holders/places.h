@@ -7,11 +7,18 @@
 #include "model/heap_holders.h"
 #include "model/symbolized.h"
 
+/* The code of a place of blocks. */
+struct wndl_heap_code {
+    uint32_t frame; /* of the profile; WNDL_NO_INDEX: not known */
+    uint32_t line;  /* 0: not known */
+};
+
 /* Place ids of the strings of the holders. */
 struct wndl_heap_places {
-    uint32_t *of_sites; /* by site of the heap */
-    uint32_t *of_roots; /* by root */
-    uint32_t unknown;   /* of a block whose site is not known */
+    uint32_t *of_sites;           /* by site of the heap */
+    struct wndl_heap_code *codes; /* the same */
+    uint32_t *of_roots;           /* by root */
+    uint32_t unknown;             /* of a block whose site is not known */
 };
 
 /*

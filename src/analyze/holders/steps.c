@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/holders/steps.h"
 
+#include "analyze/holders/members.h"
 #include "base/map.h"
 #include "model/profile.h"
 
@@ -74,14 +75,19 @@ static uint32_t child_of(
         .place = place,
         .depth = chain_at(w, parent)->depth + 1,
         .is_root = is_root,
+        .site = WNDL_NO_INDEX,
     };
     return (uint32_t)*known;
 }
 
-static void note_pointer(
-    struct wndl_held_node *c, const struct wndl_heap_edge *e)
+/* The pointer is in a block of `site`. */
+static void note_pointer(const struct walk *w, struct wndl_held_node *c,
+    uint32_t site, const struct wndl_heap_edge *e)
 {
     const uint64_t offset = (uint64_t)e->offset * WORD;
+    c->site = c->pointers == 0
+                  ? site
+                  : wndl_heap_same_site(w->known->heap, c->site, site);
     c->offsets_differ |= c->pointers != 0 && c->offset != offset;
     c->offset = c->pointers == 0 ? offset : c->offset;
     c->pointers++;
@@ -115,8 +121,9 @@ static uint32_t extend(struct walk *w, uint32_t node)
         return above;
     const uint32_t chain = child_of(w, above, place, false);
     if (chain != 0 && chain != above && w->above.edges != NULL)
-        note_pointer(
-            chain_at(w, chain), &w->h->graph.edges[w->above.edges[node]]);
+        note_pointer(w, chain_at(w, chain),
+            wndl_heap_site_of(&w->h->graph, holder),
+            &w->h->graph.edges[w->above.edges[node]]);
     return chain;
 }
 
@@ -188,13 +195,14 @@ static uint32_t step_of(
         .parent = parent,
         .sibling = step_at(w, parent)->child,
         .is_root = is_root,
+        .site = WNDL_NO_INDEX,
     };
     step_at(w, parent)->child = (uint32_t)*known;
     return (uint32_t)*known;
 }
 
 /* `below`: the chain whose pointers the place of the step has; NULL: none. */
-static void add_to_step(struct wndl_holder_step *step,
+static void add_to_step(const struct walk *w, struct wndl_holder_step *step,
     const struct wndl_held_node *c, const struct wndl_held_node *below,
     const struct wndl_held_node *all)
 {
@@ -207,6 +215,9 @@ static void add_to_step(struct wndl_holder_step *step,
     step->offsets_differ |=
         below->offsets_differ || (!is_first && step->offset != below->offset);
     step->offset = is_first ? below->offset : step->offset;
+    step->site =
+        is_first ? below->site
+                 : wndl_heap_same_site(w->known->heap, step->site, below->site);
     step->is_conservative |= below->conservative * 2 > below->pointers;
 }
 
@@ -219,9 +230,21 @@ static bool add_steps(struct walk *w, const struct wndl_held_node *all)
         step = step_of(w, step, c->place, c->is_root);
         if (step == 0)
             return false;
-        add_to_step(step_at(w, step), c, below, all);
+        add_to_step(w, step_at(w, step), c, below, all);
     }
     return true;
+}
+
+static bool name_members(struct walk *w)
+{
+    bool is_named = true;
+    for (uint32_t i = 1; i < w->h->steps.len && is_named; i++) {
+        struct wndl_holder_step *step = step_at(w, i);
+        if (!step->offsets_differ)
+            is_named = wndl_heap_member(
+                w->h, w->known, step->site, step->offset, &step->member);
+    }
+    return is_named;
 }
 
 static bool make_steps(struct walk *w, const char *place)
@@ -233,7 +256,7 @@ static bool make_steps(struct walk *w, const char *place)
         if (chain_at(w, i)->blocks != 0 && !add_steps(w, chain_at(w, i)))
             return false;
     }
-    return true;
+    return name_members(w);
 }
 
 static void open_walk(struct walk *w, struct wndl_arena *chains)

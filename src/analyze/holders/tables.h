@@ -7,9 +7,12 @@
 #include "analyze/holders/places.h"
 #include "analyze/holders/reach.h"
 
+struct wndl_heap_members;
+
 /* All parts of holders share it. The graph is h->graph. */
 struct wndl_heap_known {
     const struct wndl_process_heap *heap;
+    struct wndl_heap_members *members; /* or NULL */
     struct wndl_heap_places places;
     struct wndl_heap_reach reach;
     struct wndl_heap_dominators dominators;

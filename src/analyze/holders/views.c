@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/holders/views.h"
 
+#include "analyze/holders/members.h"
 #include "base/map.h"
 #include "base/search.h"
 #include "model/profile.h"
@@ -22,8 +23,9 @@ static uint32_t place_of(const struct view *v, uint32_t node)
 
 /* ---- one block */
 
+/* The other end of a pointer is `node`; `source` is where the pointer is. */
 static bool add_pointer(const struct view *v, struct wndl_vec *to,
-    uint32_t node, const struct wndl_heap_edge *e)
+    uint32_t node, uint32_t source, const struct wndl_heap_edge *e)
 {
     const struct wndl_heap_graph *g = &v->h->graph;
     const bool is_root = node >= g->block_count;
@@ -34,11 +36,12 @@ static bool add_pointer(const struct view *v, struct wndl_vec *to,
         .place = place_of(v, node),
         .address = is_root ? g->roots[node - g->block_count].address
                            : g->addresses[node],
-        .offset = e == NULL ? 0 : (uint64_t)e->offset * WORD,
+        .offset = (uint64_t)e->offset * WORD,
         .is_root = is_root,
-        .conservative = e != NULL && e->conservative,
+        .conservative = e->conservative,
     };
-    return true;
+    return wndl_heap_member(
+        v->h, v->known, wndl_heap_site_of(g, source), p->offset, &p->member);
 }
 
 static bool add_from(
@@ -48,7 +51,7 @@ static bool add_from(
     for (uint32_t n = 0; n < wndl_heap_graph_nodes(g); n++) {
         for (uint32_t e = g->first_edge[n]; e < g->first_edge[n + 1]; e++) {
             if (g->edges[e].target == block &&
-                !add_pointer(v, &view->from, n, &g->edges[e]))
+                !add_pointer(v, &view->from, n, n, &g->edges[e]))
                 return false;
         }
     }
@@ -60,7 +63,7 @@ static bool add_to(
 {
     const struct wndl_heap_graph *g = &v->h->graph;
     for (uint32_t e = g->first_edge[block]; e < g->first_edge[block + 1]; e++) {
-        if (!add_pointer(v, &view->to, g->edges[e].target, &g->edges[e]))
+        if (!add_pointer(v, &view->to, g->edges[e].target, block, &g->edges[e]))
             return false;
     }
     return true;
@@ -73,7 +76,7 @@ static bool add_chain(
     wndl_vec_init(chain, &v->h->arena, sizeof(struct wndl_heap_pointer));
     for (uint32_t n = block; reach->holders[n] != WNDL_NO_INDEX;
          n = reach->holders[n]) {
-        if (!add_pointer(v, chain, reach->holders[n],
+        if (!add_pointer(v, chain, reach->holders[n], reach->holders[n],
                 &v->h->graph.edges[reach->edges[n]]))
             return false;
     }
@@ -122,12 +125,14 @@ enum wndl_status wndl_holder_view_fill(struct wndl_heap_holders *h,
 
 /* Pointers that are summed up by the place of their other end. */
 struct merging {
+    const struct view *view;
     struct wndl_vec *rows; /* struct wndl_heap_merged */
     struct wndl_map known; /* by place and kind: index of the row, + 1 */
 };
 
+/* Of a pointer in a block of `site`. */
 static bool merge(struct merging *m, uint32_t place, bool is_root,
-    const struct wndl_heap_edge *e)
+    uint32_t site, const struct wndl_heap_edge *e)
 {
     const uint64_t offset = (uint64_t)e->offset * WORD;
     uint64_t *known = wndl_map_put(&m->known, (uint64_t)place << 1 | is_root);
@@ -138,13 +143,14 @@ static bool merge(struct merging *m, uint32_t place, bool is_root,
         if (added == NULL)
             return false;
         *added = (struct wndl_heap_merged){
-            .place = place, .is_root = is_root, .offset = offset};
+            .place = place, .is_root = is_root, .site = site, .offset = offset};
         *known = m->rows->len;
     }
     struct wndl_heap_merged *row = wndl_vec_at(m->rows, *known - 1);
     row->pointers++;
     row->conservative += e->conservative;
     row->offsets_differ |= row->offset != offset;
+    row->site = wndl_heap_same_site(m->view->known->heap, row->site, site);
     return true;
 }
 
@@ -154,13 +160,13 @@ static bool merge_pointers(const struct view *v, uint32_t place,
     const struct wndl_heap_graph *g = &v->h->graph;
     for (uint32_t n = 0; n < wndl_heap_graph_nodes(g); n++) {
         const bool is_root = n >= g->block_count;
-        const uint32_t source = place_of(v, n);
+        const uint32_t source = place_of(v, n), site = wndl_heap_site_of(g, n);
         for (uint32_t e = g->first_edge[n]; e < g->first_edge[n + 1]; e++) {
             const uint32_t target = place_of(v, g->edges[e].target);
             if ((target == place &&
-                    !merge(from, source, is_root, &g->edges[e])) ||
+                    !merge(from, source, is_root, site, &g->edges[e])) ||
                 (source == place && !is_root &&
-                    !merge(to, target, false, &g->edges[e])))
+                    !merge(to, target, false, site, &g->edges[e])))
                 return false;
         }
     }
@@ -181,10 +187,23 @@ static void sort_rows(struct wndl_vec *rows)
         qsort(rows->data, rows->len, rows->element, compare_rows);
 }
 
+static bool name_members(const struct view *v, struct wndl_vec *rows)
+{
+    bool is_named = true;
+    for (size_t i = 0; i < rows->len && is_named; i++) {
+        struct wndl_heap_merged *row = wndl_vec_at(rows, i);
+        if (!row->offsets_differ)
+            is_named = wndl_heap_member(
+                v->h, v->known, row->site, row->offset, &row->member);
+    }
+    return is_named;
+}
+
 static bool add_merged(const struct view *v, struct wndl_heap_site_view *view)
 {
     struct wndl_arena scratch;
-    struct merging from = {.rows = &view->from}, to = {.rows = &view->to};
+    struct merging from = {.view = v, .rows = &view->from};
+    struct merging to = {.view = v, .rows = &view->to};
     wndl_arena_init(&scratch, v->h->arena.mem);
     wndl_vec_init(from.rows, &v->h->arena, sizeof(struct wndl_heap_merged));
     wndl_vec_init(to.rows, &v->h->arena, sizeof(struct wndl_heap_merged));
@@ -194,7 +213,7 @@ static bool add_merged(const struct view *v, struct wndl_heap_site_view *view)
     wndl_arena_free(&scratch);
     sort_rows(from.rows);
     sort_rows(to.rows);
-    return is_merged;
+    return is_merged && name_members(v, from.rows) && name_members(v, to.rows);
 }
 
 /*

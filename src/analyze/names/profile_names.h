@@ -36,6 +36,15 @@ enum wndl_status wndl_symbolize_profile(struct wndl_symbolized *s,
     struct wndl_error *err) WNDL_MUST_USE;
 
 /*
+ * Opens the symbols of an image of s->profile, whose file is `path`, in memory
+ * of `s`. Fails as wndl_symbolizer_open_with does; `err` may be NULL. Ends with
+ * wndl_symbolizer_close.
+ */
+enum wndl_status wndl_image_symbols_open(const struct wndl_symbolized *s,
+    uint32_t image, const char *path, const struct wndl_symbol_sources *sources,
+    struct wndl_symbolizer **symbols, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
  * The length of a name without the marks of compilers' clones: ".cold",
  * ".isra.0", ".lto_priv.1", as a suffix or, demangled, as " [clone .cold]". The
  * clones are one function in the source.

@@ -352,6 +352,7 @@ static int report_held(const struct wndl_cli_recording *loaded,
 {
     const struct wndl_held_show show = {
         .options = &o->held,
+        .symbols = &o->symbols,
         .path = path,
         .process = o->heap.of.process,
         .rows = o->rows,

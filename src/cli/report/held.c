@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "cli/core/command.h"
 #include "cli/core/output.h"
+#include "cli/shared/debug_dirs.h"
 #include "out/report_json/holders.h"
 #include "out/report_text/holders.h"
 
@@ -156,6 +157,23 @@ static bool read_address(const char *text, uint64_t *address)
     return false;
 }
 
+static int answer(const struct wndl_cli_recording *loaded,
+    const struct wndl_process_heap *heap, struct wndl_holders_wanted *wanted,
+    const struct wndl_held_show *show)
+{
+    struct held held;
+    struct wndl_buf text;
+    int exit_code = fill(&held, loaded, heap, wanted, show->path);
+    if (exit_code == WNDL_EXIT_OK) {
+        wndl_buf_init(&text, wndl_mem_libc());
+        write_answers(&held.holders, show, &text);
+        exit_code = show_text(&text, show->out, show->paged);
+        wndl_buf_free(&text);
+    }
+    end_held(&held);
+    return exit_code;
+}
+
 int wndl_held_report(
     const struct wndl_cli_recording *loaded, const struct wndl_held_show *show)
 {
@@ -170,16 +188,19 @@ int wndl_held_report(
         find_scanned(loaded, show->process, show->path);
     if (heap == NULL)
         return WNDL_EXIT_FAILURE;
-    struct held held;
-    struct wndl_buf text;
-    int exit_code = fill(&held, loaded, heap, &wanted, show->path);
-    if (exit_code == WNDL_EXIT_OK) {
-        wndl_buf_init(&text, wndl_mem_libc());
-        write_answers(&held.holders, show, &text);
-        exit_code = show_text(&text, show->out, show->paged);
-        wndl_buf_free(&text);
-    }
-    end_held(&held);
+    struct wndl_debug_dirs dirs;
+    struct wndl_symbolizer_cache cache;
+    wndl_debug_dirs_init(&dirs, &show->symbols->debug_dirs);
+    const struct wndl_symbol_sources sources = {
+        .debug_dirs = dirs.list,
+        .debuginfod = wndl_asks_debuginfod(show->symbols),
+        .cache = wndl_symbol_cache(show->symbols, &cache),
+    };
+    struct wndl_heap_members members;
+    wndl_heap_members_init(&members, &loaded->symbolized, &sources);
+    wanted.members = &members;
+    const int exit_code = answer(loaded, heap, &wanted, show);
+    wndl_heap_members_free(&members);
     return exit_code;
 }
 

@@ -17,6 +17,7 @@ bool wndl_held_given(const struct wndl_held_options *o);
 
 struct wndl_held_show {
     const struct wndl_held_options *options;
+    const struct wndl_symbol_options *symbols; /* as the names were found */
     const char *path; /* of the recording, for errors */
     uint64_t process; /* pid; 0: the process with the largest scan */
     uint64_t rows;    /* of each table; 0: as many as usual */

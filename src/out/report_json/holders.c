@@ -11,6 +11,15 @@ static void put_place(
     wndl_json_put_string(j, "place", wndl_intern_get(&h->strings, place));
 }
 
+/* Where a pointer is in its block or root. */
+static void put_offset(struct wndl_json *j, const struct wndl_heap_holders *h,
+    uint64_t offset, uint32_t member)
+{
+    wndl_json_put_number(j, "offset", offset);
+    if (member != 0)
+        wndl_json_put_string(j, "member", wndl_intern_get(&h->strings, member));
+}
+
 /* ---- tables */
 
 static void put_table(struct wndl_json *j, const struct wndl_heap_holders *h,
@@ -43,7 +52,7 @@ static void put_step(struct wndl_json *j, const struct wndl_heap_holders *h,
     if (step->parent != 0) {
         wndl_json_put_number(j, "holds", step->parent - 1);
         if (!step->offsets_differ)
-            wndl_json_put_number(j, "offset", step->offset);
+            put_offset(j, h, step->offset, step->member);
         wndl_json_put_truth(j, "conservative", step->is_conservative);
     }
     wndl_json_put_truth(j, "cycle", step->repeats);
@@ -76,7 +85,7 @@ static void put_pointers(struct wndl_json *j, const struct wndl_heap_holders *h,
         wndl_json_put_number(j, "address", all[i].address);
         put_place(j, h, all[i].place);
         wndl_json_put_truth(j, "root", all[i].is_root);
-        wndl_json_put_number(j, "offset", all[i].offset);
+        put_offset(j, h, all[i].offset, all[i].member);
         wndl_json_put_truth(j, "conservative", all[i].conservative);
         wndl_json_put_close(j, '}');
     }
@@ -114,7 +123,7 @@ static void put_merged(struct wndl_json *j, const struct wndl_heap_holders *h,
         wndl_json_put_number(j, "pointers", all[i].pointers);
         wndl_json_put_number(j, "conservative", all[i].conservative);
         if (!all[i].offsets_differ)
-            wndl_json_put_number(j, "offset", all[i].offset);
+            put_offset(j, h, all[i].offset, all[i].member);
         wndl_json_put_close(j, '}');
     }
     wndl_json_put_close(j, ']');

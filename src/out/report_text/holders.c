@@ -15,6 +15,30 @@ static void put_place(
     wndl_report_heap_place(wndl_intern_get(&h->strings, place), out);
 }
 
+/* " in `member`", where it is known. */
+static void put_member(
+    const struct wndl_heap_holders *h, uint32_t member, struct wndl_buf *out)
+{
+    const struct wndl_bytes name = wndl_intern_get(&h->strings, member);
+    if (name.size == 0)
+        return;
+    wndl_buf_text(out, ", in `");
+    wndl_buf_add(out, name.data, name.size);
+    wndl_buf_byte(out, '`');
+}
+
+/* Where pointers are in their blocks or root. */
+static void put_offset(const struct wndl_heap_holders *h, bool differs,
+    uint64_t offset, uint32_t member, struct wndl_buf *out)
+{
+    if (differs) {
+        wndl_buf_text(out, ", at several offsets");
+        return;
+    }
+    wndl_buf_printf(out, ", at offset %" PRIu64, offset);
+    put_member(h, member, out);
+}
+
 static double share(const struct wndl_heap_holders *h, uint64_t bytes)
 {
     return h->bytes == 0 ? 0 : 100.0 * (double)bytes / (double)h->bytes;
@@ -145,10 +169,8 @@ static void put_step(const struct wndl_heap_holders *h,
     put_place(h, s->place, out);
     if (s->repeats)
         wndl_buf_text(out, ", which hold each other");
-    if (depth != 0 && s->offsets_differ)
-        wndl_buf_text(out, ", at several offsets");
-    else if (depth != 0)
-        wndl_buf_printf(out, ", at offset %" PRIu64, s->offset);
+    if (depth != 0)
+        put_offset(h, s->offsets_differ, s->offset, s->member, out);
     wndl_buf_byte(out, '\n');
 }
 
@@ -211,6 +233,7 @@ static void put_pointers(const struct wndl_heap_holders *h, const char *title,
         wndl_buf_printf(out, "  %s0x%" PRIx64 " + %" PRIu64 "  ",
             all[i].conservative ? "~" : "", all[i].address, all[i].offset);
         put_place(h, all[i].place, out);
+        put_member(h, all[i].member, out);
         wndl_buf_byte(out, '\n');
     }
     put_rest(pointers->len > rows ? pointers->len - rows : 0, out);
@@ -249,10 +272,8 @@ static void put_merged(const struct wndl_heap_holders *h, const char *title,
             wndl_text_number(all[i].pointers, pointers),
             all[i].conservative * 2 > all[i].pointers ? "~ " : "");
         put_place(h, all[i].place, out);
-        if (all[i].offsets_differ)
-            wndl_buf_text(out, ", at several offsets\n");
-        else
-            wndl_buf_printf(out, ", at offset %" PRIu64 "\n", all[i].offset);
+        put_offset(h, all[i].offsets_differ, all[i].offset, all[i].member, out);
+        wndl_buf_byte(out, '\n');
     }
     put_rest(merged->len > rows ? merged->len - rows : 0, out);
 }

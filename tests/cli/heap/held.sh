@@ -28,7 +28,8 @@ held() {
     has "^ *$3 .* $2 .*$4"
 }
 
-held make_value 100 7200 '< make_entry(entry\*) (holders.cpp.*, at offset 8$'
+held make_value 100 7200 \
+    '< make_entry(entry\*) (holders.cpp.*, at offset 8, in `of`$'
 has '< fill_cache() (holders.cpp.*, at several offsets$'
 has '< `cache` of holders, at offset 0$'
 held make_entry 100 2400 '< fill_cache() (holders.cpp'
@@ -85,6 +86,10 @@ has '^9688 bytes would be freed with it$'
 has '^  0x[0-9a-f]* + 0  `cache` of holders$'
 [ "$(grep -c ' make_entry(entry\*) (holders' report)" -eq 10 ] ||
     fail "not the ten buckets: $(cat report)"
+# An entry of the first: its members by name, as its type is known.
+entry=$(sed -n 's/^ *0x\([0-9a-f]*\) .* make_entry(.*/\1/p' report | sed -n 1p)
+ask --block "$entry"
+has '^  0x[0-9a-f]* + 8  make_value() (holders.cpp:[0-9]*), in `of`$'
 
 # ---- all blocks of a site, by its number
 ask --retained
@@ -95,12 +100,15 @@ has '^9600 bytes would be freed with them$'
 sed -n '/^Who points/,/^$/p' report | grep -q \
     '^ *10  fill_cache() (.*, at several offsets$' || fail "$(cat report)"
 sed -n '/^What they/,/^$/p' report >to
-grep -q '^ *100  make_value() (.*, at offset 8$' to || fail "$(cat report)"
-grep -q '^ *90  make_entry(entry\*) (.*, at offset 0$' to ||
+grep -q '^ *100  make_value() (.*, at offset 8, in `of`$' to || fail "$(cat report)"
+grep -q '^ *90  make_entry(entry\*) (.*, at offset 0, in `next`$' to ||
     fail "$(cat report)"
 sed -n '/^The shortest chain/,$p' report >chain
 [ "$(wc -l <chain)" -eq 3 ] && grep -q ' `cache` of holders$' chain ||
     fail "the chain: $(cat report)"
+ask --retained
+ask --site "$(awk '/ make_item\(/ { print $1; exit }' report)"
+has '^ *99  ~ make_item() (.*, at offset 32, in `in_list.next`$'
 "$windlass" report --json --retained --site "$site" r.wndl >json ||
     fail "no JSON of a site"
 python3 - json <<'END' || fail "the JSON: $(cat json)"
@@ -114,6 +122,7 @@ assert site["lost_blocks"] == 0 and len(site["chain"]) == 2
 pointers = {p["place"].split("(")[0]: p for p in site["to"]}
 assert pointers["make_value"]["pointers"] == 100
 assert pointers["make_value"]["offset"] == 8
+assert pointers["make_value"]["member"] == "of"
 assert pointers["make_entry"]["pointers"] == 90
 END
 ! "$windlass" report --site 999 r.wndl >out 2>errors || fail "a site 999"
@@ -136,12 +145,15 @@ assert [t["retained"] for t in h["leaks"]] == [81608]
 steps, chain = h["steps"], [s for s in h["steps"] if s["root"]]
 assert len(chain) == 1 and chain[0]["offset"] == 0, chain
 assert chain[0]["place"] == "`cache` of holders"
+assert "member" not in chain[0] # of a global
 names, at = [], chain[0]
 while "holds" in at:
     at = steps[at["holds"]]
     names.append(at["place"].split("(")[0])
 assert names == ["fill_cache", "make_entry", "make_value"], names
 assert (at["blocks"], at["bytes"], at["cycle"]) == (100, 7200, False)
+assert [s.get("member") for s in steps if s["place"].startswith("make_entry(")
+    ] == ["of"], steps
 block = h["block"]
 assert (block["size"], block["retained"], block["lost"]) == (88, 9688, False)
 assert len(block["to"]) == 10 and [p["root"] for p in block["from"]] == [True]
