@@ -73,7 +73,7 @@ bool wndl_rt_areas_list(struct wndl_rt_areas *s)
  * The usable size. After a fork the parent's sites are unknown: assume one
  * word, because the block may end with its page.
  */
-static size_t size_of(
+size_t wndl_rt_areas_size_of(
     const struct wndl_rt_areas *s, const struct wndl_rt_block *b)
 {
     if (b->generation != s->wanted->generation)
@@ -89,7 +89,7 @@ struct sized {
 static void take_size(void *context, struct wndl_rt_block *block)
 {
     struct sized *sized = context;
-    sized->size = size_of(sized->areas, block);
+    sized->size = wndl_rt_areas_size_of(sized->areas, block);
 }
 
 size_t wndl_rt_areas_size_at(const struct wndl_rt_areas *s, uintptr_t start)
@@ -140,7 +140,7 @@ void wndl_rt_areas_count(void *context, const struct wndl_rt_block *b)
     struct wndl_rt_block_bitmap *t = &a->bitmap;
     t->low = a->blocks == 0 || start < t->low ? start : t->low;
     t->high = start > t->high ? start : t->high;
-    a->is_heap |= !is_mapped_alone(start, size_of(s, b));
+    a->is_heap |= !is_mapped_alone(start, wndl_rt_areas_size_of(s, b));
     a->blocks++;
     s->block_room++;
 }
@@ -148,7 +148,8 @@ void wndl_rt_areas_count(void *context, const struct wndl_rt_block *b)
 void wndl_rt_areas_add(void *context, const struct wndl_rt_block *b)
 {
     struct wndl_rt_areas *s = context;
-    uintptr_t start = (uintptr_t)b->address, end = start + size_of(s, b);
+    const uintptr_t start = (uintptr_t)b->address;
+    const uintptr_t end = start + wndl_rt_areas_size_of(s, b);
     if (!is_whole(b) || s->block_count == s->block_room)
         return;
     if (start < s->near->start || start >= s->near->end)

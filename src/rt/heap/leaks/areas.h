@@ -72,7 +72,11 @@ void wndl_rt_areas_make_heaps(struct wndl_rt_areas *s, uint8_t *memory);
 /* Finds the largest gap. For use after all blocks were added. */
 void wndl_rt_areas_find_gap(struct wndl_rt_areas *s);
 
-/* Usable bytes of the block at `start`; 0 if it is gone. */
+/* Usable bytes of a block; a word if they are not known, after a fork. */
+size_t wndl_rt_areas_size_of(
+    const struct wndl_rt_areas *s, const struct wndl_rt_block *b);
+
+/* Those of the block at `start`; 0 if it is gone. */
 size_t wndl_rt_areas_size_at(const struct wndl_rt_areas *s, uintptr_t start);
 
 /* The area whose blocks may contain `address`. */

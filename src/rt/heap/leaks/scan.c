@@ -18,6 +18,7 @@ enum {
     BITS = 64,
     PATH_MOST = 4096,
     AT_ONCE = 1 << 20, /* bytes: then it may be given up */
+    AHEAD = 4,         /* blocks whose entries are fetched */
     ROOT_DATA = 0,
     ROOT_STACK = 1,
     ROOT_OTHER = 2,
@@ -226,6 +227,7 @@ static void take_memory(struct scan *s, uintptr_t start, uintptr_t end)
 struct described {
     const struct wndl_rt_areas *areas;
     uint64_t site; /* + 1; 0: not known, after a fork */
+    size_t size;   /* usable bytes */
 };
 
 static void describe(void *context, struct wndl_rt_block *block)
@@ -233,6 +235,7 @@ static void describe(void *context, struct wndl_rt_block *block)
     struct described *d = context;
     const bool is_known = block->generation == d->areas->wanted->generation;
     d->site = is_known ? (uint64_t)block->site + 1 : 0;
+    d->size = wndl_rt_areas_size_of(d->areas, block);
 }
 
 static void put_block(struct scan *s, uintptr_t start)
@@ -243,16 +246,31 @@ static void put_block(struct scan *s, uintptr_t start)
     put(s, d.site);
     s->block = start;
     s->target = s->number++;
-    take_memory(s, start, start + wndl_rt_areas_size_at(s->areas, start));
+    take_memory(s, start, start + d.size);
 }
 
-static void put_blocks(struct scan *s, const struct wndl_rt_area *a)
+/* The start of the block at or after *at, which moves past it, and whose entry
+ * is fetched; 0: there is none. */
+static uintptr_t expect_block(const struct wndl_rt_area *a, uintptr_t *at)
 {
     uintptr_t start;
-    for (uintptr_t at = a->bitmap.low;
-         !has_ended(s) && wndl_rt_block_bitmap_after(&a->bitmap, at, &start);
-         at = start + WNDL_RT_BLOCK_ALIGNMENT)
-        put_block(s, start);
+    if (!wndl_rt_block_bitmap_after(&a->bitmap, *at, &start))
+        return 0;
+    wndl_rt_blocks_expect(start);
+    *at = start + WNDL_RT_BLOCK_ALIGNMENT;
+    return start;
+}
+
+/* Entries are far apart in memory: they come while other blocks are read. */
+static void put_blocks(struct scan *s, const struct wndl_rt_area *a)
+{
+    uintptr_t at = a->bitmap.low, expected[AHEAD];
+    for (size_t i = 0; i < AHEAD; i++)
+        expected[i] = expect_block(a, &at);
+    for (size_t i = 0; expected[i] != 0 && !has_ended(s); i = (i + 1) % AHEAD) {
+        put_block(s, expected[i]);
+        expected[i] = expect_block(a, &at);
+    }
 }
 
 /* ---- roots */
