@@ -156,8 +156,8 @@ static void set_outside(struct site *site, Addr address)
         site->block_size = 0;
 }
 
-/* The use of a block's memory. Many sites go to and fro between the blocks of two
- * allocation sites. */
+/* The use of a block's memory. Many sites go to and fro between the blocks of
+ * two allocation sites. */
 static void set_use(struct site *site, const struct block *block, Addr address)
 {
     struct use *last = site->use;

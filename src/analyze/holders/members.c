@@ -52,7 +52,8 @@ static enum wndl_status open_image(
     struct wndl_dwarf *dwarf;
     if (module->state != WNDL_SYMBOLS_LINES)
         return WNDL_OK;
-    enum wndl_status status = wndl_image_symbols_open(m->s, image->image,
+    enum wndl_status status = wndl_image_symbols_open(
+        wndl_vec_at(&m->s->profile->images, image->image),
         wndl_intern_text(&m->s->strings, module->path), m->sources,
         &image->symbols, NULL);
     if (status != WNDL_OK)
@@ -97,9 +98,13 @@ static enum wndl_status find_type(struct wndl_heap_members *m,
     if (status != WNDL_OK)
         return status;
     found->types = image->types;
-    return wndl_block_type_infer(image->types, &m->arena,
-        wndl_symbolizer_linked(image->symbols, wndl_frame_key_byte(key)),
-        code->line, found->size, &found->type);
+    const struct wndl_block_code block = {
+        .address =
+            wndl_symbolizer_linked(image->symbols, wndl_frame_key_byte(key)),
+        .line = code->line,
+        .size = found->size,
+    };
+    return wndl_block_type_infer(image->types, &m->arena, &block, &found->type);
 }
 
 /* The type of a site, which is looked for once. NULL when memory is out. */

@@ -130,7 +130,7 @@ struct merging {
     struct wndl_map known; /* by place and kind: index of the row, + 1 */
 };
 
-/* Of a pointer in a block of `site`. */
+/* Adds a pointer in a block of `site`. */
 static bool merge(struct merging *m, uint32_t place, bool is_root,
     uint32_t site, const struct wndl_heap_edge *e)
 {

@@ -108,15 +108,16 @@ static enum wndl_status choose(
 }
 
 enum wndl_status wndl_block_type_infer(struct wndl_types *types,
-    struct wndl_arena *arena, wndl_svma code, uint32_t line, uint64_t size,
+    struct wndl_arena *arena, const struct wndl_block_code *code,
     const struct wndl_type **named)
 {
     struct wndl_vec pointers;
-    struct choice choice = {.types = types, .size = size};
+    struct choice choice = {.types = types, .size = code->size};
     wndl_vec_init(&pointers, arena, sizeof(struct wndl_type_pointer));
-    enum wndl_status status = wndl_types_pointers_at(types, code, &pointers);
+    enum wndl_status status =
+        wndl_types_pointers_at(types, code->address, &pointers);
     if (status == WNDL_OK)
-        status = choose(&pointers, line, &choice);
+        status = choose(&pointers, code->line, &choice);
     if (status != WNDL_OK)
         return status;
     *named = choice.named;

@@ -230,13 +230,10 @@ static void note_lack(
 }
 
 /* Memory comes from wndl_mem_libc(), which any thread may use. */
-enum wndl_status wndl_image_symbols_open(const struct wndl_symbolized *s,
-    uint32_t image_index, const char *path,
-    const struct wndl_symbol_sources *sources, struct wndl_symbolizer **symbols,
-    struct wndl_error *err)
+enum wndl_status wndl_image_symbols_open(const struct wndl_image *image,
+    const char *path, const struct wndl_symbol_sources *sources,
+    struct wndl_symbolizer **symbols, struct wndl_error *err)
 {
-    const struct wndl_image *image =
-        wndl_vec_at(&s->profile->images, image_index);
     const struct wndl_symbolizer_options options = {
         .size = sizeof options,
         .debug_dirs = sources->debug_dirs,
@@ -246,7 +243,7 @@ enum wndl_status wndl_image_symbols_open(const struct wndl_symbolized *s,
         .build_id_size = image->build_id.size,
     };
     return wndl_symbolizer_open_with(
-        s->arena.mem, path, &options, symbols, err);
+        wndl_mem_libc(), path, &options, symbols, err);
 }
 
 /* Opens the symbols, or finds those that are kept. */
@@ -262,7 +259,7 @@ static enum wndl_status open_symbols(
     if (w->are_kept)
         return WNDL_OK;
     enum wndl_status status = wndl_image_symbols_open(
-        w->s, w->module, w->path, sources, &w->symbols, &w->refusal);
+        image, w->path, sources, &w->symbols, &w->refusal);
     w->are_kept = status == WNDL_OK && sources->kept != NULL &&
                   wndl_kept_symbols_add(
                       sources->kept, w->path, image->build_id, w->symbols);
@@ -440,9 +437,11 @@ static void ask_server(const struct asking *asking, uint32_t m)
     const uint32_t *frames;
     struct wndl_symbolizer *symbols;
     const struct work w = work_on(asking, m);
+    const struct wndl_image *image =
+        wndl_vec_at(&asking->s->profile->images, m);
     if (w.path[0] == '/' && frames_of(asking, m, &frames) != 0 &&
         wndl_image_symbols_open(
-            asking->s, m, w.path, asking->sources, &symbols, NULL) == WNDL_OK)
+            image, w.path, asking->sources, &symbols, NULL) == WNDL_OK)
         wndl_symbolizer_close(symbols);
 }
 

@@ -36,12 +36,12 @@ enum wndl_status wndl_symbolize_profile(struct wndl_symbolized *s,
     struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * Opens the symbols of an image of s->profile, whose file is `path`, in memory
- * of `s`. Fails as wndl_symbolizer_open_with does; `err` may be NULL. Ends with
- * wndl_symbolizer_close.
+ * Opens the symbols of a profile's image, whose file is `path`, in memory of
+ * libc. Fails as wndl_symbolizer_open_with does; `err` may be NULL. Ends with
+ * wndl_symbolizer_close. Any thread.
  */
-enum wndl_status wndl_image_symbols_open(const struct wndl_symbolized *s,
-    uint32_t image, const char *path, const struct wndl_symbol_sources *sources,
+enum wndl_status wndl_image_symbols_open(const struct wndl_image *image,
+    const char *path, const struct wndl_symbol_sources *sources,
     struct wndl_symbolizer **symbols, struct wndl_error *err) WNDL_MUST_USE;
 
 /*

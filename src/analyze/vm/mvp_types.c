@@ -146,8 +146,8 @@ enum wndl_status wndl_mvp_types_infer(struct wndl_mvp_types *types,
     if (status != WNDL_OK)
         return status == WNDL_NOMEM ? status : WNDL_OK;
     const wndl_svma code = {site->ip + image->to_svma};
-    status = wndl_block_type_infer(
-        image->types, types->arena, code, site->line, size, &named);
+    const struct wndl_block_code block = {code, site->line, size};
+    status = wndl_block_type_infer(image->types, types->arena, &block, &named);
     if (status == WNDL_OK)
         *found = (struct wndl_mvp_block_type){image->types, named, size, true};
     return status == WNDL_NOMEM ? status : WNDL_OK;

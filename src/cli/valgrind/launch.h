@@ -52,8 +52,8 @@ struct wndl_valgrind_run {
  * Runs the command and waits for its end, while our own terminal signals go to
  * it alone. Returns its exit status, 128 and the signal's number for a signal;
  * or, after an error message, WNDL_VALGRIND_EXIT_START where Valgrind or the
- * tool is missing or of different versions, or Valgrind cannot start the program. `pid` is of the command, -1 where
- * none was started.
+ * tool is missing or of different versions, or Valgrind cannot start the
+ * program. `pid` is of the command, -1 where none was started.
  */
 int wndl_valgrind_run(const struct wndl_valgrind_run *run, pid_t *pid);
 

@@ -87,10 +87,10 @@ static bool is_new(const char *path, const struct stat *before)
 static void explain_end(int exit_code)
 {
     if (exit_code == 128 + SIGILL)
-        wndl_cli_note("SIGILL ended the command: Valgrind 3.19 does not know "
-                      "AVX-512 instructions (\"unhandled instruction bytes: "
-                      "0x62\"); run a build without them (-mno-avx512f), or let "
-                      "it choose other code");
+        wndl_cli_note(
+            "SIGILL ended the command: Valgrind 3.19 does not know AVX-512 "
+            "instructions (\"unhandled instruction bytes: 0x62\"); run a build "
+            "without them (-mno-avx512f), or let it choose other code");
 }
 
 /* The exit code: the command's, unless it hides that there are no results. */

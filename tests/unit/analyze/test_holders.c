@@ -496,7 +496,8 @@ static void name_places(struct wndl_heap_holders *h, struct wndl_heap_known *k,
         sites[n] = draw(PLACES);
     h->graph.sites = sites;
     k->heap = heap;
-    k->places = (struct wndl_heap_places){of_sites, of_roots, of_sites[0]};
+    k->places = (struct wndl_heap_places){
+        .of_sites = of_sites, .of_roots = of_roots, .unknown = of_sites[0]};
 }
 
 static const struct wndl_held_node *held_at(

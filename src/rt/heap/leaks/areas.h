@@ -76,7 +76,7 @@ void wndl_rt_areas_find_gap(struct wndl_rt_areas *s);
 size_t wndl_rt_areas_size_of(
     const struct wndl_rt_areas *s, const struct wndl_rt_block *b);
 
-/* Those of the block at `start`; 0 if it is gone. */
+/* The bytes of the block at `start`; 0 if it is gone. */
 size_t wndl_rt_areas_size_at(const struct wndl_rt_areas *s, uintptr_t start);
 
 /* The area whose blocks may contain `address`. */
