@@ -8,6 +8,7 @@
 #include "cli/core/command.h"
 #include "cli/core/output.h"
 #include "cli/shared/debug_dirs.h"
+#include "cli/shared/heap_report.h"
 #include "out/report_json/holders.h"
 #include "out/report_text/holders.h"
 
@@ -134,12 +135,14 @@ static int show_text(struct wndl_buf *text, const char *out, bool paged)
 static const struct wndl_process_heap *find_scanned(
     const struct wndl_cli_recording *loaded, uint64_t process, const char *path)
 {
+    const struct wndl_heap_choice choice = {.pid = process};
+    if (!wndl_heap_has(&loaded->profile, &choice, path))
+        return NULL;
     const struct wndl_process_heap *heap = choose(&loaded->profile, process);
-    if (heap == NULL)
-        wndl_cli_error("%s: the recording holds no such heap", path);
-    else if (heap->scan_end != WNDL_SCAN_DONE)
-        wndl_cli_error("%s: %s", path, end_text(heap->scan_end));
-    return heap != NULL && heap->scan_end == WNDL_SCAN_DONE ? heap : NULL;
+    if (heap->scan_end == WNDL_SCAN_DONE)
+        return heap;
+    wndl_cli_error("%s: %s", path, end_text(heap->scan_end));
+    return NULL;
 }
 
 /* False, after a message, if it is none. */

@@ -445,6 +445,9 @@ grep -q "without.wndl: the heap was not scanned" errors || fail "$(cat errors)"
     fail "of no scan"
 grep -q "was not scanned: 'windlass heap --scan' does$" errors ||
     fail "$(cat errors)"
+! "$windlass" report --retained --snapshot 999 r.wndl >out 2>errors ||
+    fail "of a snapshot that is not there"
+grep -q 'r.wndl: no heap has a snapshot 999;' errors || fail "$(cat errors)"
 # A windlass with a sanitizer does not start there.
 if (ulimit -v 600000 && "$windlass" --version >out 2>&1); then
     (ulimit -v 600000 && "$windlass" heap -q --scan -o small.wndl -- ./holders) \
