@@ -202,6 +202,8 @@ struct wndl_profile {
     bool kernel_sampled;
     bool by_ticks;      /* the kernel by the clock's ticks, beside the engine */
     bool kernel_stacks; /* what it did there was sampled, too */
+    /* samples beyond those that were taken: parts of long ones in the kernel */
+    uint64_t parts;
     struct wndl_bytes recorder_version, host, cwd;
     struct wndl_vec arguments; /* struct wndl_bytes */
     uint32_t owner;            /* user id of the recording's file */

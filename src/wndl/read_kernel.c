@@ -229,6 +229,7 @@ bool wndl_reader_join_kernel(struct wndl_reader *r)
     memcpy(j.next, j.starts, threads * sizeof *j.next);
     if (!join_all(&j))
         return false;
+    p->parts = j.samples.len - p->samples.len;
     p->samples = j.samples;
     return true;
 }

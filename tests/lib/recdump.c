@@ -25,6 +25,7 @@
  *   unfollowed PID REASON TIME PARENT EXECUTABLE
  *   paused START END
  *   more DISCARDED INTERRUPTED_CALLS BLOCKS_LOST             always
+ *   parts COUNT      samples beyond those taken, of long ones in the kernel
  *
  * Only with -s are the stacks told.
  */
@@ -106,6 +107,7 @@ static void say_counts(const struct wndl_profile *p)
     }
     printf("more %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", p->discarded,
         p->interrupted_calls, p->blocks_lost);
+    printf("parts %" PRIu64 "\n", p->parts);
     printf("done %d %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", p->finished,
         p->status, p->unrecorded, p->chunks_damaged);
 }

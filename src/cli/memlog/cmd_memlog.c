@@ -121,6 +121,53 @@ static uint64_t first_wanted(const struct memlog_options *o)
     return o->last == 0 || span >= (double)now ? 0 : now - (uint64_t)span;
 }
 
+/* Leaves the events that the options select. */
+static void keep_events(
+    struct wndl_event_log *log, const struct memlog_options *o)
+{
+    struct wndl_event *events = log->events.data;
+    const uint64_t first = first_wanted(o);
+    size_t kept = 0;
+    for (size_t i = 0; i < log->events.len; i++) {
+        if (events[i].real >= first && is_selected(log, &events[i], o))
+            events[kept++] = events[i];
+    }
+    log->events.len = kept;
+}
+
+/* Leaves the logs of processes of this name; events of others are gone. */
+static bool keep_processes(struct wndl_event_log *log, const char *name)
+{
+    struct wndl_event_process *processes = log->processes.data;
+    struct wndl_event *events = log->events.data;
+    uint32_t kept = 0;
+    uint32_t *index =
+        wndl_arena_calloc(&log->arena, log->processes.len + 1, sizeof *index);
+    if (index == NULL) {
+        wndl_cli_error("out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < log->processes.len; i++) {
+        index[i] = kept;
+        if (strcmp(processes[i].name, name) == 0)
+            processes[kept++] = processes[i];
+    }
+    for (size_t i = 0; i < log->events.len; i++)
+        events[i].process = index[events[i].process];
+    log->processes.len = kept;
+    return true;
+}
+
+/* Reads what the operands name, and leaves what the options select. */
+static bool read_selected(struct wndl_rings *rings,
+    const struct memlog_options *o, struct wndl_operands operands)
+{
+    const bool is_whole = read_rings(rings, operands);
+    keep_events(&rings->log, o);
+    return (o->process == NULL || keep_processes(&rings->log, o->process)) &&
+           is_whole;
+}
+
 /* ---- list */
 
 static void put_process(const struct wndl_event_process *p, bool json)
@@ -214,11 +261,8 @@ static void show_events(
     const struct wndl_rings *rings, const struct memlog_options *o)
 {
     const struct wndl_event *events = rings->log.events.data;
-    const uint64_t first = first_wanted(o);
-    for (size_t i = 0; i < rings->log.events.len; i++) {
-        if (events[i].real >= first && is_selected(&rings->log, &events[i], o))
-            write_line(&rings->log, &events[i], o->json);
-    }
+    for (size_t i = 0; i < rings->log.events.len; i++)
+        write_line(&rings->log, &events[i], o->json);
     for (size_t i = 0; i < rings->log.processes.len; i++)
         note_losses(wndl_vec_at(&rings->log.processes, i));
 }
@@ -258,13 +302,11 @@ static bool is_summed(const struct wndl_event_log *log,
 
 /* Adds summaries of processes, by their own logs or by those of watchers. */
 static size_t sum_up(const struct wndl_event_log *log, bool is_watched,
-    const struct memlog_options *o, struct summed *all, size_t count)
+    struct summed *all, size_t count)
 {
     for (size_t i = 0; i < log->processes.len; i++) {
         const struct wndl_event_process *p = wndl_vec_at(&log->processes, i);
-        if ((p->watcher != 0) != is_watched ||
-            (o->process != NULL && strcmp(o->process, p->name) != 0) ||
-            is_summed(log, all, count, p))
+        if ((p->watcher != 0) != is_watched || is_summed(log, all, count, p))
             continue;
         all[count].index = i;
         wndl_event_summarize(log, (uint32_t)i, &all[count++].summary);
@@ -295,8 +337,8 @@ static void show_summaries(
         wndl_cli_incomplete();
         return;
     }
-    size_t count = sum_up(&rings->log, false, o, all, 0);
-    count = sum_up(&rings->log, true, o, all, count);
+    size_t count = sum_up(&rings->log, false, all, 0);
+    count = sum_up(&rings->log, true, all, count);
     qsort(all, count, sizeof *all, compare_growth);
     for (size_t i = 0; i < count; i++)
         show_summary(wndl_vec_at(&rings->log.processes, all[i].index),
@@ -408,7 +450,7 @@ static int dump(const struct memlog_options *o, struct wndl_operands operands)
         return WNDL_EXIT_USAGE;
     }
     wndl_rings_init(&rings);
-    const bool is_whole = read_rings(&rings, operands);
+    const bool is_whole = read_selected(&rings, o, operands);
     const int exit_code = wndl_memlog_dump(&rings.log, o->output, o->with);
     wndl_rings_free(&rings);
     return is_whole ? exit_code : WNDL_EXIT_FAILURE;
@@ -422,7 +464,7 @@ static int read_and_show(const struct memlog_options *o,
 {
     struct wndl_rings rings;
     wndl_rings_init(&rings);
-    const bool is_whole = read_rings(&rings, operands);
+    const bool is_whole = read_selected(&rings, o, operands);
     show(&rings, o);
     wndl_rings_free(&rings);
     return is_whole ? WNDL_EXIT_OK : WNDL_EXIT_FAILURE;

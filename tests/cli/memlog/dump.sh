@@ -27,12 +27,15 @@ int main(void)
 EOS
 cc -O1 -I"$include" logs.c -o logs || fail "cannot compile"
 ./logs && ./logs || fail "logs: $?"
-# (Other tests' programs may have logged in the folder of /dev/shm.)
+# (Other tests' programs may have logged in the folder of /dev/shm, as `other`.)
+cp logs other
+./other || fail "other: $?"
 memlog dump --process logs -o all.wndl
 grep -q 'wrote all.wndl' err || fail "nothing was written"
 "$windlass" export -f firefox -o all.json all.wndl >out 2>err || fail "export: $?"
 cat >check.py <<'EOS'
 import json
+import sys
 profile = json.load(open("all.json"))
 strings = profile["shared"]["stringArray"]
 assert len(profile["counters"]) == 2, profile["counters"]
@@ -42,13 +45,19 @@ for counter in profile["counters"]:
 threads = [t for t in profile["threads"] if t["markers"]["length"] != 0]
 assert len(threads) == 2, len(threads)
 for thread in threads:
-    markers = thread["markers"]
-    names = [strings[i] for i in markers["name"]]
-    assert sorted(names) == sorted([
-        "size: resident 1 MB", "load end: size 5 MB", "size: resident 5 MB",
-        "never ends begin", "size: resident 1 MB"]), names
+    names = [strings[i] for i in thread["markers"]["name"]]
+    assert sorted(names) == sorted(sys.argv[1:]), names
 EOS
-python3 check.py >out 2>&1 || fail "the export"
+python3 check.py "size: resident 1 MB" "load end: size 5 MB" \
+    "size: resident 5 MB" "never ends begin" "size: resident 1 MB" \
+    >out 2>&1 || fail "the export"
+
+# What the options select is dumped, and nothing else.
+memlog dump --process logs --type size -o sizes.wndl
+"$windlass" export -f firefox -o all.json sizes.wndl >out 2>err ||
+    fail "export: $?"
+python3 check.py "size: resident 1 MB" "size: resident 5 MB" \
+    "size: resident 1 MB" >out 2>&1 || fail "the export of one type"
 
 # Recordings take the logs of their processes in.
 cat >check_both.py <<'EOS'

@@ -83,7 +83,8 @@ until_shown ' calls\[[0-9]*\] rss: resident 6[6-9] MB, swapped '
 memlog summary --process calls
 grep -q 'RSS grew 6[4-9] MB between .*; [0-9]* % of it in [1-9] mapping' out ||
     fail "the summary of growth seen from outside"
-pid=$("$windlass" memlog show --type step | sed -n 's/.* calls\[\([0-9]*\)\].*/\1/p' | tail -1)
+pid=$("$windlass" memlog show --process calls --type step |
+    sed -n 's/.* calls\[\([0-9]*\)\].*/\1/p' | tail -1)
 memlog list
 grep -q "^$pid *runs .* calls (seen by $run)\$" out || fail "who saw it?"
 memlog summary "$pid"

@@ -207,6 +207,7 @@ static void stacks_of_the_kernel_are_on_those_of_the_program(void **state)
         &recording, image, 2, (struct wndl_bytes){names, sizeof names});
     close_and_read();
     assert_int_equal(profile.samples.len, 5);
+    assert_int_equal(profile.parts, 1);
     expect_sample(0, 1000000, 1, 0x10);
     expect_sample(1, 1000000, 3, 0x300);
     expect_sample(2, 1000001, 2, 0x200);
