@@ -101,7 +101,7 @@ function(wndl_fuzz_target name)
   if(WINDLASS_FUZZ)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     add_test(NAME fuzz.${subject} COMMAND ${name} -seed=1 -runs=150000
-      -max_total_time=8 -rss_limit_mb=1024 -timeout=10 ${corpus})
+      -max_total_time=5 -rss_limit_mb=1024 -timeout=10 ${corpus})
   else()
     target_sources(${name} PRIVATE replay.c)
     add_test(NAME corpus.${subject} COMMAND ${name} ${corpus})
