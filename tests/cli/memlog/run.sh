@@ -62,12 +62,13 @@ status=0
 [ "$status" -eq 2 ] || fail "nothing to watch: status $status"
 "$windlass" memlog watch 999999999 >out 2>err && fail "no such process"
 
-# One of three processes leaks: it comes first, with the time and the cause.
+# One of three processes leaks: it comes first, with the time and the cause. (The
+# size may be read for the last time between the first mapping and its first byte.)
 "$windlass" memlog run -- sh -c './calls grow </dev/null & ./calls leak &
     ./calls kill 0; wait' >out 2>err || fail "three processes: $?"
 memlog summary --process calls
 head -1 out | grep -q \
-    '^calls\[[0-9]*\]: RSS grew 8[0-9] MB between ..:.. and ..:..; [0-9]* % of it in 1[0-9] mappings (calls: 84 MB)' ||
+    '^calls\[[0-9]*\]: RSS grew 8[0-9] MB between ..:.. and ..:..; [0-9]* % of it in \(1[0-9] mappings (calls: 84\|9 mappings (calls: 75\) MB)' ||
     fail "the leak is not the first"
 
 # What the libc's allocator maps passes every preload by: steps from outside.
