@@ -11,7 +11,7 @@ import {pathToFileURL} from 'node:url';
 const [modules, executablePath, folder] = process.argv.slice(2);
 const {chromium} = createRequire(path.resolve(modules, 'x'))('playwright-core');
 const load = (name) => import(pathToFileURL(path.join(folder, name)).href);
-const {fillPage} = await load('dist/test/made_page.mjs');
+const {fillPage, MadePage} = await load('dist/test/made_page.mjs');
 const made = await load('dist/test/made_pages.mjs');
 const template = readFileSync(path.join(folder, 'dist/windlass.html'), 'utf8');
 
@@ -430,6 +430,27 @@ const tests = {
     await page.waitForFunction(() =>
       document.querySelectorAll('#lanes .lane').length === 1);
     await shows(page, '#lanes', '2 threads');
+    await page.close();
+  },
+
+  async 'shows more rows of many threads, and fewer again'() {
+    const page = await open(writePage('manyThreads', () => {
+      const many = new MadePage();
+      const process = many.process();
+      for (let t = 0; t < 20; t++) {
+        const thread = many.thread(process, `worker ${t}`);
+        many.samples.push([thread, 1000 * t, many.stack('main'), 1000, 0]);
+      }
+      return fillPage(template, many);
+    }));
+    const tall = () => page.locator('#lanes').evaluate((e) => e.clientHeight);
+    const few = await tall();
+    await page.getByRole('button', {name: 'More rows'}).click();
+    await page.getByRole('button', {name: 'Fewer rows'}).waitFor();
+    assert.ok(await tall() > few, `${await tall()} is not more than ${few}`);
+    await page.getByRole('button', {name: 'Fewer rows'}).click();
+    await page.getByRole('button', {name: 'More rows'}).waitFor();
+    assert.equal(await tall(), few);
     await page.close();
   },
 
