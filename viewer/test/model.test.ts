@@ -20,6 +20,7 @@ import { callsOf } from "../src/model/calls";
 import { graphOf } from "../src/model/call_graph";
 import {
   foundNodes,
+  matchedShare,
   matchedTotal,
   matcher,
   matchKeys,
@@ -28,7 +29,7 @@ import {
 import { makeTree, type Shape, type ShapeKind } from "../src/model/shapes";
 import { addThread, emptyBins } from "../src/model/timeline";
 import { addTotals, deltaOf, Order, shareOf } from "../src/model/totals";
-import { type Tree, TreeBuilder } from "../src/model/tree";
+import { childrenOf, reach, type Tree, TreeBuilder } from "../src/model/tree";
 import { selectAll, sum, weighHeap, weighTime } from "../src/model/weights";
 import { growing, pairOf } from "../src/model/growth";
 import { layOut, manySmall } from "../src/draw/flame_layout";
@@ -64,12 +65,17 @@ function told(
   name: (k: number) => string,
 ) {
   const lines: string[] = [];
-  for (let n = 1; n < tree.count; n++) {
-    const path: string[] = [];
-    for (let m = n; m > 0; m = tree.parent[m]) path.unshift(name(tree.key[m]));
-    if (totals.a.total[n])
-      lines.push(`${path.join(";")} ${totals.a.total[n]}/${totals.a.self[n]}`);
-  }
+  const add = (node: number, above: string[]) => {
+    for (const n of childrenOf(tree, node)) {
+      const path = [...above, name(tree.key[n])];
+      if (totals.a.total[n])
+        lines.push(
+          `${path.join(";")} ${totals.a.total[n]}/${totals.a.self[n]}`,
+        );
+      add(n, path);
+    }
+  };
+  add(0, []);
   return lines.sort();
 }
 
@@ -145,6 +151,35 @@ test("bottom-up paths begin where stacks end", () => {
     "parse 30",
     "parse;main 30",
   ]);
+});
+
+test("paths that nothing shares are made when they are asked for", () => {
+  const { tree, totals, names } = cpu("up");
+  const stack = (node: number) => {
+    const path: string[] = [];
+    for (let n = node; n > 0; n = tree.parent[n])
+      path.push(names.function(tree.key[n]));
+    return path;
+  };
+  const mains = Array.from({ length: tree.count }, (_, n) => n).filter(
+    (n) => totals.a.self[n] && stack(reach(tree, n))[0] === "main",
+  );
+  assert.deepEqual(mains.map(stack).sort(), [
+    ["main", "eval"],
+    ["main", "eval", "eval"],
+    ["main", "parse"],
+    ["main", "parse", "malloc"],
+  ]);
+  assert.equal(reach(tree, tree.count), 0);
+  const found = cpu("up");
+  const keys = matchKeys(
+    found.profile.functions.count,
+    (k) => names.function(k),
+    (name) => name === "main",
+  );
+  const order = new Order(found.tree, found.totals);
+  assert.equal(foundNodes(order, keys).length, 4);
+  assert.equal(matchedShare(cpu("up").tree, keys, found.totals), 1);
 });
 
 test("by module, frames of one module that follow each other are one", () => {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Invert: the paths of a tree from where they end up to the root, merged. A
 // group of paths that agree so far is split by their next key; a path alone
-// needs no more comparing, and most are soon alone.
+// needs no more comparing, and most are soon alone. The nodes of what is left of
+// it have numbers, but are made when they are shown.
 
+import { Paths } from "./paths";
 import type { Tree } from "./tree";
 
 export interface Inverted {
   parent: Int32Array;
   key: Uint32Array;
   last: Int32Array; // for each node of the tree that begins a path
+  paths: Paths;
 }
 
 class Nodes {
@@ -23,30 +26,14 @@ class Nodes {
   }
 
   add(parent: number, key: number): number {
-    this.reserve(1);
+    if (this.count === this.parent.length) this.grow();
     this.parent[this.count] = parent;
     this.key[this.count] = key;
     return this.count++;
   }
 
-  // The path up from `from`, as one below the other.
-  addPath(node: number, from: number, tree: Tree): number {
-    let length = 0;
-    for (let n = from; n > 0; n = tree.parent[n]) length++;
-    this.reserve(length);
-    const { parent, key } = this;
-    let to = node;
-    for (let n = from; n > 0; n = tree.parent[n]) {
-      parent[this.count] = to;
-      key[this.count] = tree.key[n];
-      to = this.count++;
-    }
-    return to;
-  }
-
-  private reserve(more: number): void {
-    if (this.count + more <= this.parent.length) return;
-    const room = 2 * (this.count + more);
+  private grow(): void {
+    const room = 2 * this.count;
     const { parent, key } = this;
     this.parent = new Int32Array(room);
     this.parent.set(parent);
@@ -58,6 +45,9 @@ class Nodes {
 class Inverter {
   readonly nodes: Nodes;
   readonly last: Int32Array;
+  readonly above: number[] = []; // of each path alone: the node it hangs below,
+  readonly begin: number[] = []; // the tree's node at which what is left begins,
+  readonly of: number[] = []; // and the one at which all of it began
   private readonly groups: { node: number; start: number; end: number }[] = [];
   private readonly path: Int32Array; // which, by where it begins
   private readonly at: Int32Array; // how far it is followed
@@ -70,7 +60,7 @@ class Inverter {
     private readonly tree: Tree,
     ends: Int32Array,
   ) {
-    this.nodes = new Nodes(3 * tree.count + 2);
+    this.nodes = new Nodes(tree.count + 2);
     this.last = new Int32Array(tree.count);
     this.path = ends;
     this.at = ends.slice();
@@ -86,12 +76,9 @@ class Inverter {
   run(): void {
     for (let group; (group = this.groups.pop());)
       if (group.end - group.start === 1) {
-        const { node, start } = group;
-        this.last[this.path[start]] = this.nodes.addPath(
-          node,
-          this.at[start],
-          this.tree,
-        );
+        this.above.push(group.node);
+        this.begin.push(this.at[group.start]);
+        this.of.push(this.path[group.start]);
       } else this.split(group.node, group.start, group.end);
   }
 
@@ -143,10 +130,12 @@ class Inverter {
 export function invert(tree: Tree, ends: Int32Array): Inverted {
   const inverter = new Inverter(tree, ends);
   inverter.run();
-  const { parent, key, count } = inverter.nodes;
-  return {
-    parent: parent.subarray(0, count),
-    key: key.subarray(0, count),
-    last: inverter.last,
-  };
+  const { nodes, last, above, begin, of } = inverter;
+  const paths = new Paths(tree, nodes.count, above, begin);
+  for (let i = 0; i < of.length; i++) last[of[i]] = paths.start[i + 1] - 1;
+  const parent = new Int32Array(paths.end);
+  const key = new Uint32Array(paths.end);
+  parent.set(nodes.parent.subarray(0, nodes.count));
+  key.set(nodes.key.subarray(0, nodes.count));
+  return { parent, key, last, paths };
 }

@@ -42,6 +42,7 @@ export function matchKeys(
 
 // A stack counts once, however many of its frames match.
 export function matchedTotal(tree: Tree, keys: Uint8Array, { total }: Side) {
+  tree.paths?.makeAll(tree);
   const covered = new Uint8Array(tree.count);
   let all = 0;
   for (let n = 1; n < tree.count; n++) {
@@ -68,6 +69,7 @@ const mostSorted = 50000;
 // where they are very many, in the tree's order.
 export function foundNodes(order: Order, keys: Uint8Array): number[] {
   const { tree, totals } = order;
+  tree.paths?.makeAll(tree);
   const nodes: number[] = [];
   for (let n = 1; n < tree.count; n++)
     if (keys[tree.key[n]] && shareOf(totals, n) > 0) nodes.push(n);

@@ -96,12 +96,16 @@ function joinRun(builder: TreeBuilder, up: number, key: number): number {
   return builder.child(up, key);
 }
 
-export function topDown(profile: Profile, shape: Shape): Tree {
+// Another tree of the same profile, which may be known already.
+type TreeOf = (shape: Shape) => Tree;
+
+export function topDown(profile: Profile, shape: Shape, treeOf: TreeOf): Tree {
+  if (shape.fold)
+    return foldStart(profile, treeOf({ ...shape, fold: false }));
   const join = shape.collapse
     ? joinOnce
     : (b: TreeBuilder, up: number, key: number) => b.child(up, key);
-  const tree = merge(profile, profile.nodes.function, shape, join);
-  return shape.fold ? foldStart(profile, tree) : tree;
+  return merge(profile, profile.nodes.function, shape, join);
 }
 
 // Frames of one module that follow each other are one frame.
@@ -114,15 +118,23 @@ export function byModule(profile: Profile, shape: Shape): Tree {
 
 // Where a stack ends is where its inverted path begins; all of it weighs in
 // the inverted path's last node, and so in each node above that.
-export function bottomUp(profile: Profile, shape: Shape): Tree {
-  const down = topDown(profile, { ...shape, fold: false });
+export function bottomUp(
+  profile: Profile,
+  shape: Shape,
+  treeOf: TreeOf,
+): Tree {
+  const down = treeOf({ ...shape, kind: "down", fold: false });
   return upFrom(profile, down, down.of);
 }
 
 // The paths up from the innermost call of the focus.
-export function callersOf(profile: Profile, shape: Shape): Tree {
+export function callersOf(
+  profile: Profile,
+  shape: Shape,
+  treeOf: TreeOf,
+): Tree {
   const { count, parent, function: functionOf } = profile.nodes;
-  const down = topDown(profile, { ...shape, focus: null, fold: false });
+  const down = treeOf({ ...shape, kind: "down", focus: null, fold: false });
   const begin = new Int32Array(count).fill(-1);
   for (let n = 1; n < count; n++)
     begin[n] = functionOf[n] === shape.focus ? down.of[n] : begin[parent[n]];
@@ -139,11 +151,12 @@ function upFrom(profile: Profile, down: Tree, begin: Int32Array): Tree {
     if (weighs[n] && begin[n] > 0) used[begin[n]] = 1;
   const ends = new Int32Array(used.reduce((sum, one) => sum + one, 0));
   for (let n = 1, i = 0; n < down.count; n++) if (used[n]) ends[i++] = n;
-  const { parent, key, last } = invert(down, ends);
+  const { parent, key, last, paths } = invert(down, ends);
   return treeOf(
     parent,
     key,
     begin.map((n) => (n < 0 ? -1 : last[n])),
+    paths,
   );
 }
 
@@ -156,16 +169,20 @@ function weighed(profile: Profile): Uint8Array {
   return weighs;
 }
 
-export function makeTree(profile: Profile, shape: Shape): Tree {
+export function makeTree(
+  profile: Profile,
+  shape: Shape,
+  treeOf: TreeOf = (other) => makeTree(profile, other),
+): Tree {
   switch (shape.kind) {
     case "down":
-      return topDown(profile, shape);
+      return topDown(profile, shape, treeOf);
     case "up":
-      return bottomUp(profile, shape);
+      return bottomUp(profile, shape, treeOf);
     case "callers":
       return shape.focus === null
-        ? bottomUp(profile, shape)
-        : callersOf(profile, shape);
+        ? bottomUp(profile, shape, treeOf)
+        : callersOf(profile, shape, treeOf);
     case "module":
       return byModule(profile, shape);
   }

@@ -2,7 +2,8 @@
 // Totals: what each node of a tree costs, by itself and with what is below
 // it: the sum of self over a tree is the total of its root.
 
-import type { Tree } from "./tree";
+import type { Paths } from "./paths";
+import { childrenOf, type Tree } from "./tree";
 import type { Unit, Weights } from "./weights";
 
 export interface Side {
@@ -22,9 +23,26 @@ function addUp(tree: Tree, weights: Float64Array): Side {
   const self = new Float64Array(tree.count);
   for (let n = 0; n < weights.length; n++)
     if (weights[n] !== 0 && tree.of[n] >= 0) self[tree.of[n]] += weights[n];
-  const total = self.slice();
-  for (let n = tree.count - 1; n > 0; n--) total[tree.parent[n]] += total[n];
+  const total = tree.paths ? totalOfPaths(tree.paths, self) : self.slice();
+  for (let n = (tree.paths?.first ?? tree.count) - 1; n > 0; n--)
+    total[tree.parent[n]] += total[n];
   return { self, total, all: total[0] };
+}
+
+// All of a path weighs what its last node does, and adds that to the node above.
+function totalOfPaths(
+  { first, start, above }: Paths,
+  self: Float64Array,
+): Float64Array {
+  const total = new Float64Array(self.length);
+  total.set(self.subarray(0, first));
+  for (let i = 0; i < above.length; i++) {
+    const weight = self[start[i + 1] - 1];
+    if (weight === 0) continue;
+    for (let n = start[i]; n < start[i + 1]; n++) total[n] = weight;
+    total[above[i]] += weight;
+  }
+  return total;
 }
 
 export function addTotals(tree: Tree, weights: Weights): Totals {
@@ -74,9 +92,7 @@ export class Order {
   children(node: number): Uint32Array {
     let sorted = this.known.get(node);
     if (!sorted) {
-      const { childStart, child } = this.tree;
-      sorted = child
-        .slice(childStart[node], childStart[node + 1])
+      sorted = childrenOf(this.tree, node)
         .filter((n) => shareOf(this.totals, n) > 0)
         .sort((m, n) => shareOf(this.totals, n) - shareOf(this.totals, m));
       this.known.set(node, sorted);

@@ -4,6 +4,8 @@
 // only: what weighs how much is told by totals.ts, so that a selection costs
 // one sweep and no new tree.
 
+import type { Paths } from "./paths";
+
 export interface Tree {
   count: number;
   parent: Int32Array;
@@ -11,14 +13,32 @@ export interface Tree {
   of: Int32Array; // the tree node for each node of the profile; -1: none
   childStart: Uint32Array; // children of n: child[childStart[n]] ...
   child: Uint32Array;
+  paths?: Paths; // of an inverted tree: nodes that none of these arrays tell of
 }
 
 export function treeOf(
   parent: Int32Array,
   key: Uint32Array,
   of: Int32Array,
+  paths?: Paths,
 ): Tree {
-  return { count: parent.length, parent, key, of, ...children(parent) };
+  const listed = paths ? parent.subarray(0, paths.first) : parent;
+  return { count: parent.length, parent, key, of, paths, ...children(listed) };
+}
+
+// The children of a node of any tree, made.
+export function childrenOf(tree: Tree, node: number): Uint32Array {
+  const { paths, childStart, child } = tree;
+  const ofPath = paths?.children(tree, node);
+  if (ofPath) return Uint32Array.from(ofPath);
+  return child.subarray(childStart[node], childStart[node + 1]);
+}
+
+// The node with all that leads to it made; 0, the root, if the tree has no such.
+export function reach(tree: Tree, node: number): number {
+  if (node >= tree.count) return 0;
+  tree.paths?.reach(tree, node);
+  return node;
 }
 
 // Children of a node that are in its list; the others are in the hash table.

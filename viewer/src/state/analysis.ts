@@ -53,7 +53,7 @@ class Kept<T> {
 export class Analysis {
   readonly names: Names;
   readonly isDiff: boolean;
-  private readonly trees = new Kept<Tree>(4);
+  private readonly trees = new Kept<Tree>(6);
   private readonly weighed = new Kept<Weights>(4);
   private readonly orders = new Kept<Order>(4);
   private readonly tables = new Kept<FunctionCost[]>(2);
@@ -65,7 +65,7 @@ export class Analysis {
 
   tree(shape: Shape): Tree {
     return this.trees.get(JSON.stringify(shape), () =>
-      makeTree(this.profile, shape),
+      makeTree(this.profile, shape, (other) => this.tree(other)),
     );
   }
 

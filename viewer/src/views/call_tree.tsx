@@ -12,6 +12,7 @@ import {
   type TreeRow,
 } from "../model/open_rows";
 import { deltaOf, type Order, type Side, type Totals } from "../model/totals";
+import { reach } from "../model/tree";
 import type { Unit } from "../model/weights";
 import { type Analysis, shapeOf, useAnalysis } from "../state/analysis";
 import { foundNodes, matchedShare } from "../model/search";
@@ -125,7 +126,7 @@ export function CallTree(): JSX.Element {
   const analysis = useAnalysis();
   const order = analysis.order(state);
   const up = state.shape === "up" || state.shape === "callers";
-  const zoom = state.zoom < order.tree.count ? state.zoom : 0;
+  const zoom = reach(order.tree, state.zoom);
   const { open, rows, active, setActive, toggle, reveal } = useOpen(
     order,
     zoom,

@@ -11,7 +11,7 @@ import { type Look, paint, rowHeight } from "../draw/flame_painter";
 import { foundNodes, matchedShare, matchKeys, matcher } from "../model/search";
 import { shortName } from "../model/short_name";
 import { deltaOf, type Order, shareOf } from "../model/totals";
-import { depthOf } from "../model/tree";
+import { depthOf, reach } from "../model/tree";
 import { type Analysis, shapeOf, useAnalysis } from "../state/analysis";
 import type { State } from "../state/state";
 import { useFound } from "../state/found";
@@ -155,7 +155,7 @@ function useFlame() {
   const palette = usePalette();
   const order = analysis.order(state);
   const ranks = useMemo(() => rankModules(analysis.profile), [analysis]);
-  const zoom = state.zoom < order.tree.count ? state.zoom : 0;
+  const zoom = reach(order.tree, state.zoom);
   const look = useMemo(
     () => lookOf(analysis, state, order, ranks, palette),
     [analysis, order, ranks, palette, state.search, state.shape],
