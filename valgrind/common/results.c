@@ -10,24 +10,84 @@
 #include "pub_tool_vki.h"
 #include "pub_tool_xarray.h"
 
-VgFile *results_file;
+/* ---- text: Valgrind's own printing takes a call for each character */
+
+static Int file;
+static HChar buffer[1 << 14];
+static Int used; /* bytes of it */
+
+static void flush(void)
+{
+    for (Int done = 0; done < used;) {
+        const Int written = VG_(write)(file, buffer + done, used - done);
+        if (written <= 0)
+            break;
+        done += written;
+    }
+    used = 0;
+}
+
+static void put_char(HChar c)
+{
+    if (used == sizeof buffer)
+        flush();
+    buffer[used++] = c;
+}
+
+void results_put(const HChar *text)
+{
+    for (; *text != '\0'; text++)
+        put_char(*text);
+}
+
+static void put_digits(ULong n, UInt base)
+{
+    HChar digits[20];
+    UInt count = 0;
+    do
+        digits[count++] = "0123456789abcdef"[n % base];
+    while ((n /= base) != 0);
+    put_char(' ');
+    while (count > 0)
+        put_char(digits[--count]);
+}
+
+void results_put_number(ULong n)
+{
+    put_digits(n, 10);
+}
+
+void results_put_hex(ULong n)
+{
+    put_digits(n, 16);
+}
+
+void results_printf(const HChar *format, ...)
+{
+    HChar text[512];
+    va_list args;
+    va_start(args, format);
+    VG_(vsnprintf)(text, sizeof text, format, args);
+    va_end(args);
+    results_put(text);
+}
 
 void results_put_in_line(const HChar *text)
 {
     for (; *text != '\0'; text++)
-        VG_(fprintf)(results_file, "%c", *text == '\n' ? ' ' : *text);
+        put_char(*text == '\n' ? ' ' : *text);
 }
 
 void results_put_command(void)
 {
-    VG_(fprintf)(results_file, "command ");
+    results_put("command ");
     results_put_in_line(VG_(args_the_exename));
     const XArray *args = VG_(args_for_client);
     for (Word i = 0; i < VG_(sizeXA)(args); i++) {
-        VG_(fprintf)(results_file, " ");
+        results_put(" ");
         results_put_in_line(*(HChar **)VG_(indexXA)(args, i));
     }
-    VG_(fprintf)(results_file, "\n");
+    results_put("\n");
 }
 
 /* ---- code */
@@ -73,11 +133,10 @@ void results_note_code(Addr start, SizeT size)
 void results_put_code(void)
 {
     for (UInt i = 0; i < code_count; i++) {
-        VG_(fprintf)
-        (results_file, "code %lx %lx %llx ", codes[i].start, codes[i].end,
+        results_printf("code %lx %lx %llx ", codes[i].start, codes[i].end,
             codes[i].offset);
         results_put_in_line(codes[i].path);
-        VG_(fprintf)(results_file, "\n");
+        results_put("\n");
     }
 }
 
@@ -98,13 +157,13 @@ void results_write(const struct results *results, Bool is_running)
     HChar *part = VG_(malloc)("results.name", room);
     /* Processes of one name write at the same time. */
     VG_(snprintf)(part, (Int)room, "%s.%d.part", name, VG_(getpid)());
-    results_file =
-        VG_(fopen)(part, VKI_O_CREAT | VKI_O_TRUNC | VKI_O_WRONLY, 0600);
-    if (results_file == NULL) {
+    file = VG_(fd_open)(part, VKI_O_CREAT | VKI_O_TRUNC | VKI_O_WRONLY, 0600);
+    if (file < 0) {
         VG_(umsg)("%s: cannot write %s\n", results->tool, part);
     } else {
         results->write(is_running);
-        VG_(fclose)(results_file);
+        flush();
+        VG_(close)(file);
         rename_part(results, part, name);
     }
     VG_(free)(part);

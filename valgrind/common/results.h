@@ -15,11 +15,17 @@ struct results {
     const HChar *tool;              /* for messages */
     const HChar *option;            /* that sets `name` */
     const HChar *name;              /* of the file, with %p and %q */
-    void (*write)(Bool is_running); /* writes all to `results_file` */
+    void (*write)(Bool is_running); /* writes all by results_put...() */
 };
 
-/* While `write` runs. */
-extern VgFile *results_file;
+/*
+ * To be called by `write`: adds text to the file; a space and a number; what
+ * Valgrind's printf makes of the arguments, its first 511 characters.
+ */
+void results_put(const HChar *text);
+void results_put_number(ULong n);
+void results_put_hex(ULong n);
+void results_printf(const HChar *format, ...) PRINTF_CHECK(1, 2);
 
 /* Writes all that was counted so far; says on the log why it cannot. */
 void results_write(const struct results *results, Bool is_running);

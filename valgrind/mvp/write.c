@@ -15,9 +15,16 @@ static ULong mask_of(UInt size)
 static void write_bits(const struct site_bits *bits, UInt size)
 {
     const ULong mask = mask_of(size);
-    VG_(fprintf)
-    (results_file, " %llx %llx %llx", bits->first & mask,
-        ~bits->constant & mask, bits->signs & mask);
+    results_put_hex(bits->first & mask);
+    results_put_hex(~bits->constant & mask);
+    results_put_hex(bits->signs & mask);
+}
+
+static void put_place(const struct site *site)
+{
+    results_put_hex(site->ip);
+    results_put_number(site->index);
+    results_put_number(site->size);
 }
 
 static void write_site(const struct site *site, const struct site_sums *sums)
@@ -25,13 +32,14 @@ static void write_site(const struct site *site, const struct site_sums *sums)
     if ((site->flags & SITE_STORE) != 0)
         return;
     const Bool is_wide = (site->flags & SITE_WIDE) != 0;
-    VG_(fprintf)
-    (results_file, "%s %lx %u %u %llu %llu %llu", is_wide ? "wide" : "load",
-        site->ip, (UInt)site->index, (UInt)site->size, sums->loads,
-        sums->sectors, sums->pages);
+    results_put(is_wide ? "wide" : "load");
+    put_place(site);
+    results_put_number(sums->loads);
+    results_put_number(sums->sectors);
+    results_put_number(sums->pages);
     if (!is_wide)
         write_bits(&sums->bits, site->size);
-    VG_(fprintf)(results_file, "\n");
+    results_put("\n");
 }
 
 /* ---- blocks */
@@ -44,32 +52,28 @@ static void write_contents(const struct heap_site *site)
     const UInt units = (UInt)site->largest / CONTENTS_UNIT;
     for (UInt i = 0; i < units && c->blocks > 1; i++)
         if (c->same[i] != i && (c->varied >> i & 1) != 0)
-            VG_(fprintf)
-    (results_file, "equal %u %llu %u %u\n", site->number, c->blocks,
-        i * CONTENTS_UNIT, (UInt)c->same[i] * CONTENTS_UNIT);
+            results_printf("equal %u %llu %u %u\n", site->number, c->blocks,
+                i * CONTENTS_UNIT, (UInt)c->same[i] * CONTENTS_UNIT);
     for (UInt i = 0; i < c->pair_count; i++)
-        VG_(fprintf)
-    (results_file, "pair %u %u %u %llu\n", site->number, c->pairs[i].offset,
-        c->pairs[i].child, c->judged);
+        results_printf("pair %u %u %u %llu\n", site->number, c->pairs[i].offset,
+            c->pairs[i].child, c->judged);
 }
 
 static void write_heap_site(const struct heap_site *site)
 {
     if (site->mapping != NULL) {
-        VG_(fprintf)
-        (results_file, "mapping %llu ", site->outside);
+        results_printf("mapping %llu ", site->outside);
         results_put_in_line(site->mapping);
-        VG_(fprintf)(results_file, "\n");
+        results_put("\n");
         return;
     }
     if (site->blocks == 0) /* since a fork */
         return;
-    VG_(fprintf)
-    (results_file, "site %u %llu %llu %lu %lu %lu", site->number, site->blocks,
+    results_printf("site %u %llu %llu %lu %lu %lu", site->number, site->blocks,
         site->bytes, site->smallest, site->largest, site->element);
     for (UInt i = 0; i < site->ip_count; i++)
-        VG_(fprintf)(results_file, " %lx", site->ips[i]);
-    VG_(fprintf)(results_file, "\n");
+        results_printf(" %lx", site->ips[i]);
+    results_put("\n");
 }
 
 /* What there is of accesses in a mapping is the number of loads alone. */
@@ -93,22 +97,20 @@ static void write_use(const struct use *use)
     const Bool has_value = (use->flags & USE_HAS_VALUE) != 0;
     if ((use->flags & USE_IS_OUTSIDE) != 0)
         return;
-    VG_(fprintf)
-    (results_file, "%s %u %lx %u %u %llu %u %u %u",
-        is_store    ? "write"
-        : has_value ? "read"
-                    : "skim",
-        use->heap_site, site->ip, (UInt)site->index, (UInt)site->size,
-        use->count, use->low, use->high, use->step);
+    results_put(is_store ? "write" : has_value ? "read" : "skim");
+    results_put_number(use->heap_site);
+    put_place(site);
+    results_put_number(use->count);
+    results_put_number(use->low);
+    results_put_number(use->high);
+    results_put_number(use->step);
     if (has_value) {
         write_bits(&use->bits, site->size);
-        VG_(fprintf)
-        (results_file, " %u", (use->flags & USE_HAS_NUMBER) == 0);
+        results_put_number((use->flags & USE_HAS_NUMBER) == 0);
     }
     for (UInt i = 0; use->values != NULL && i < use->value_count; i++)
-        VG_(fprintf)
-    (results_file, " %llx", use->values[i] & mask_of(site->size));
-    VG_(fprintf)(results_file, "\n");
+        results_put_hex(use->values[i] & mask_of(site->size));
+    results_put("\n");
 }
 
 static void write_blocks(void)
@@ -126,16 +128,16 @@ static void write_blocks(void)
 
 static void write_all(Bool is_running)
 {
-    VG_(fprintf)(results_file, "windlass-mvp 1\n");
+    results_put("windlass-mvp 1\n");
     results_put_command();
-    VG_(fprintf)(results_file, "pid %d\n", VG_(getpid)());
+    results_printf("pid %d\n", VG_(getpid)());
     if (is_running)
-        VG_(fprintf)(results_file, "running\n");
+        results_put("running\n");
     results_put_code();
     sites_visit(write_site);
     if (opt.blocks)
         write_blocks();
-    VG_(fprintf)(results_file, "end\n");
+    results_put("end\n");
 }
 
 struct results write_results(void)

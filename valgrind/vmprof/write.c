@@ -26,12 +26,12 @@ static void write_counts(const struct fault_counts *c)
 {
     for (UInt access = 0; access < ACCESS_KINDS; access++)
         for (UInt kind = 0; kind < FAULT_KINDS; kind++)
-            VG_(fprintf)(results_file, " %llu", c->n[access][kind]);
+            results_printf(" %llu", c->n[access][kind]);
 }
 
 static void write_run(Addr ip, ULong fetches, ULong data)
 {
-    VG_(fprintf)(results_file, "ran %lx %llu %llu\n", ip, fetches, data);
+    results_printf("ran %lx %llu %llu\n", ip, fetches, data);
 }
 
 static void write_site(Addr ip, const struct fault_counts *counts)
@@ -39,17 +39,17 @@ static void write_site(Addr ip, const struct fault_counts *counts)
     for (UInt size = 0; size < opt.size_count; size++) {
         if (is_empty(&counts[size]))
             continue;
-        VG_(fprintf)(results_file, "fault %lx %u", ip, size);
+        results_printf("fault %lx %u", ip, size);
         write_counts(&counts[size]);
-        VG_(fprintf)(results_file, "\n");
+        results_put("\n");
     }
 }
 
 static void write_ips(const Addr *ips, UInt count, Bool cut)
 {
     for (UInt i = 0; i < count; i++)
-        VG_(fprintf)(results_file, " %lx", ips[i]);
-    VG_(fprintf)(results_file, cut ? " cut\n" : "\n");
+        results_printf(" %lx", ips[i]);
+    results_printf(cut ? " cut\n" : "\n");
 }
 
 static void write_path(
@@ -58,7 +58,7 @@ static void write_path(
     for (UInt size = 0; size < opt.size_count; size++) {
         if (is_empty(&counts[size]))
             continue;
-        VG_(fprintf)(results_file, "path %u", size);
+        results_printf("path %u", size);
         write_counts(&counts[size]);
         write_ips(ips, count, cut);
     }
@@ -69,11 +69,11 @@ static void write_mapping(const HChar *name, const struct fault_counts *counts)
     for (UInt size = 0; size < opt.size_count; size++) {
         if (is_empty(&counts[size]))
             continue;
-        VG_(fprintf)(results_file, "mapping %u", size);
+        results_printf("mapping %u", size);
         write_counts(&counts[size]);
-        VG_(fprintf)(results_file, " ");
+        results_put(" ");
         results_put_in_line(name);
-        VG_(fprintf)(results_file, "\n");
+        results_put("\n");
     }
 }
 
@@ -83,7 +83,7 @@ static void write_heap_site(const Addr *ips, UInt count, ULong blocks,
     for (UInt size = 0; size < opt.size_count; size++) {
         if (is_empty(&counts[size]))
             continue;
-        VG_(fprintf)(results_file, "heap %u %llu %llu", size, blocks, bytes);
+        results_printf("heap %u %llu %llu", size, blocks, bytes);
         write_counts(&counts[size]);
         write_ips(ips, count, False);
     }
@@ -91,23 +91,23 @@ static void write_heap_site(const Addr *ips, UInt count, ULong blocks,
 
 static void write_stack(const struct stack *s, const Addr *ips)
 {
-    VG_(fprintf)(results_file, "stack %u %llu %llu", s->tid, s->at, s->weight);
+    results_printf("stack %u %llu %llu", s->tid, s->at, s->weight);
     write_ips(ips, s->count, s->cut);
 }
 
 static void write_start(Addr start, Addr end)
 {
-    VG_(fprintf)(results_file, "start %lx %lx\n", start, end);
+    results_printf("start %lx %lx\n", start, end);
 }
 
 static void write_spans(void)
 {
-    VG_(fprintf)(results_file, "spans %llu\n", costs_span_length());
+    results_printf("spans %llu\n", costs_span_length());
     for (UInt i = 0; i < costs_span_count(); i++) {
         for (UInt size = 0; size < opt.size_count; size++) {
-            VG_(fprintf)(results_file, "span %u %u", i, size);
+            results_printf("span %u %u", i, size);
             write_counts(&costs_span(i)[size]);
-            VG_(fprintf)(results_file, "\n");
+            results_put("\n");
         }
     }
 }
@@ -128,20 +128,17 @@ static void write_head(void)
     pages_summarize(&summary);
     data_total = 0;
     blocks_visit(add_data);
-    VG_(fprintf)(results_file, "windlass-vmprof 1\n");
+    results_put("windlass-vmprof 1\n");
     results_put_command();
-    VG_(fprintf)
-    (results_file, "pid %d\npage %lu\ninstructions %llu\ndata %llu\n",
+    results_printf("pid %d\npage %lu\ninstructions %llu\ndata %llu\n",
         VG_(getpid)(), (UWord)1 << opt.page_shift, instructions, data_total);
-    VG_(fprintf)
-    (results_file, "pages %llu\nmapped %llu\n", summary.distinct,
-        summary.peak_mapped);
+    results_printf(
+        "pages %llu\nmapped %llu\n", summary.distinct, summary.peak_mapped);
     for (UInt size = 0; size < opt.size_count; size++) {
-        VG_(fprintf)
-        (results_file, "memory %u %llu %llu", size, opt.memory[size],
+        results_printf("memory %u %llu %llu", size, opt.memory[size],
             summary.swapped[size]);
         write_counts(&total_faults[size]);
-        VG_(fprintf)(results_file, "\n");
+        results_put("\n");
     }
 }
 
@@ -149,7 +146,7 @@ static void write_all(Bool is_running)
 {
     write_head();
     if (is_running)
-        VG_(fprintf)(results_file, "running\n");
+        results_put("running\n");
     results_put_code();
     blocks_visit(write_run);
     costs_visit_sites(write_site);
@@ -160,9 +157,9 @@ static void write_all(Bool is_running)
     write_spans();
     stacks_visit_start(write_start);
     if (opt.stacks_every != 0)
-        VG_(fprintf)(results_file, "stacks %llu\n", (ULong)opt.stacks_every);
+        results_printf("stacks %llu\n", (ULong)opt.stacks_every);
     stacks_visit(write_stack);
-    VG_(fprintf)(results_file, "end\n");
+    results_put("end\n");
 }
 
 static struct results results_of_run(void)
