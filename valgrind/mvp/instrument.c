@@ -172,17 +172,28 @@ static Bool is_in_known_block(const struct site *site, Addr address)
            site->generation == *blocks_generation(site->block);
 }
 
-/* Whether the access is of no stack, and its site's use is known then. */
-static __attribute__((noinline)) Bool find_block(
-    struct site *site, Addr address)
+/* The use of an access that is not in the site's last block, and the offset in
+ * the block; NULL: it is of a stack. */
+static __attribute__((noinline)) struct use *find_use(
+    struct site *site, Addr address, UInt *offset)
 {
-    if (address - site->base > site->span)
+    const Bool is_in_range = address - site->base <= site->span;
+    if (is_in_range && (site->flags & SITE_IN_STACK) != 0)
+        return NULL;
+    struct known_use *known = uses_known(site, address);
+    if (known->site == site && known->address == address &&
+        known->generation == *blocks_generation(address - known->offset)) {
+        *offset = known->offset;
+        return known->use;
+    }
+    if (!is_in_range)
         sites_note_address(site, address);
     if ((site->flags & SITE_IN_STACK) != 0)
-        return False;
+        return NULL;
     if (!is_in_known_block(site, address))
-        uses_find(site, address);
-    return True;
+        uses_find(site, address, known);
+    *offset = (UInt)(address - site->block);
+    return site->use;
 }
 
 /* With blocks: the same, and which block it is of. */
@@ -190,13 +201,15 @@ static inline __attribute__((always_inline)) void check_block(
     struct site *site, const struct slot *slot)
 {
     const Addr address = slot->address;
-    if (UNLIKELY((site->flags & SITE_IN_STACK) != 0 ||
-                 !is_in_known_block(site, address)) &&
-        !find_block(site, address))
-        return;
     struct use *use = site->use;
+    UInt offset = (UInt)(address - site->block);
+    if (UNLIKELY((site->flags & SITE_IN_STACK) != 0 ||
+                 !is_in_known_block(site, address))) {
+        use = find_use(site, address, &offset);
+        if (use == NULL)
+            return;
+    }
     const Bool is_first = use->count++ == 0;
-    const UInt offset = (UInt)(address - site->block);
     if (UNLIKELY(!use_has_offset(use, offset)))
         uses_note_offset(use, offset);
     if ((site->flags & SITE_VALUELESS) != 0)

@@ -384,6 +384,7 @@ void sites_note(struct site *site, Addr address, ULong value)
 
 void sites_forget_ranges(Addr low, Addr high)
 {
+    uses_forget_known();
     for (UInt i = 0; i < site_count; i++) {
         struct site *s = site_of(i);
         if (s->base > high || s->base + s->span + s->size <= low)

@@ -96,6 +96,14 @@ void stacks_find(Addr address, struct stretch *stretch)
     }
 }
 
+Bool stacks_may_hold(Addr address)
+{
+    for (UInt i = 0; i < thread_count; i++)
+        if (address >= threads[i].low && address <= threads[i].high)
+            return True;
+    return False;
+}
+
 void stacks_forget_others(ThreadId tid)
 {
     for (UInt i = thread_count; i-- > 0;)

@@ -23,6 +23,9 @@ struct stretch {
 /* The stretch around `address`. */
 void stacks_find(Addr address, struct stretch *stretch);
 
+/* Whether the address is in what a thread that lives may use as its stack. */
+Bool stacks_may_hold(Addr address);
+
 /* Only thread `tid` is left, in a process of its own. */
 void stacks_forget_others(ThreadId tid);
 

@@ -2,6 +2,7 @@
 #include "uses.h"
 
 #include "heap.h"
+#include "stacks.h"
 
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcbase.h"
@@ -171,7 +172,14 @@ static void set_use(struct site *site, const struct block *block, Addr address)
     site->use = use;
 }
 
-void uses_find(struct site *site, Addr address)
+struct known_use uses_all_known[1 << USES_KNOWN_SHIFT];
+
+void uses_forget_known(void)
+{
+    VG_(memset)(uses_all_known, 0, sizeof uses_all_known);
+}
+
+void uses_find(struct site *site, Addr address, struct known_use *known)
 {
     const struct block *block = blocks_find(address);
     if (block == NULL) {
@@ -182,6 +190,9 @@ void uses_find(struct site *site, Addr address)
     }
     set_use(site, block, address);
     set_block(site, block->start, block->size);
+    if (address - block->start <= ~(UInt)0 && !stacks_may_hold(address))
+        *known = (struct known_use){site, address, site->use,
+            (UInt)(address - block->start), site->generation};
 }
 
 /* ---- offsets */
@@ -282,6 +293,7 @@ void uses_forget(void)
     for (UInt i = 0; i < use_count; i += CHUNK)
         VG_(free)(chunks[i >> CHUNK_SHIFT]);
     use_count = 0;
+    uses_forget_known();
     VG_(memset)(recent, 0, sizeof recent);
     VG_(memset)(buckets, 0, bucket_count * sizeof *buckets);
 }

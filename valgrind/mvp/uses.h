@@ -42,8 +42,36 @@ extern struct site system_writes;
 
 void uses_init(void);
 
-/* Sets the use, and the block, of an access by `site` to an address. */
-void uses_find(struct site *site, Addr address);
+/*
+ * What is known of a site's last access to an address: it is of no stack, reads
+ * no new sector, and is in a block, while its generation is the same. A site
+ * that goes through many blocks comes back to most of them.
+ */
+struct known_use {
+    const struct site *site;
+    Addr address;
+    struct use *use;
+    UInt offset; /* in the block */
+    UInt generation;
+};
+enum { USES_KNOWN_SHIFT = 14 };
+extern struct known_use uses_all_known[1 << USES_KNOWN_SHIFT];
+
+/* Where it is, or belongs. */
+static inline struct known_use *uses_known(
+    const struct site *site, Addr address)
+{
+    const ULong key = (ULong)(Addr)site * 3 + address;
+    return &uses_all_known[key * 0x9e3779b97f4a7c15ULL >>
+                           (64 - USES_KNOWN_SHIFT)];
+}
+
+/* Sets the use, and the block, of an access by `site` to an address, and what
+ * is known of it. */
+void uses_find(struct site *site, Addr address, struct known_use *known);
+
+/* Nothing is known any more. */
+void uses_forget_known(void);
 
 /* An offset that does not fit; a value that may bring something new. */
 void uses_note_offset(struct use *use, UInt offset);

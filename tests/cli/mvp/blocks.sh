@@ -188,6 +188,32 @@ said '^A part of the run' found
 said 'saves .*  30 blocks of 16 bytes  allocated by use' found
 said 'saves .*  7 blocks of 16 bytes  allocated by use' found
 
+# One load goes to and fro between blocks of two lines that take each other's
+# place in memory: what is known of an address is over with its block.
+cat >places.c <<'END'
+#include <stdlib.h>
+static __attribute__((noinline)) int get(volatile int *p) { return *p; }
+static int *one(void) { int *volatile p = malloc(24); *p = 1; return p; } /* one */
+static int *two(void) { int *volatile p = malloc(24); *p = 2; return p; } /* two */
+int main(void)
+{
+    int *other = calloc(1, 40), sum = 0;
+    for (int i = 0; i < 100; i++) {
+        int *p = i % 2 ? one() : two();
+        for (int k = 0; k < 1 + i % 2; k++)
+            sum += get(p) + get(other);
+        free(p);
+    }
+    return sum == 0;
+}
+END
+gcc -gdwarf-4 -O1 -fno-inline -o places places.c
+"$windlass" mvp --blocks -q -o places.mvp -- ./places || true
+awk '$1 == "site" && $3 == 50 { lines[$2] = 1 }
+    $1 == "read" && $5 == 4 && $2 in lines { print $6 }' places.mvp | sort >found
+printf '100\n50\n' >wanted
+diff wanted found >diff || fail "loads of two lines in one place" diff places.mvp
+
 # A wrapper of malloc is known by its callers, which ask for one size each.
 cat >wraps.c <<'END'
 #include <stdlib.h>
