@@ -165,32 +165,37 @@ static void check(struct site *site, const struct slot *slot)
         sites_note(site, slot->address, (ULong)value);
 }
 
-static Bool is_in_known_block(const struct site *site, Addr address)
+static Bool is_in_range(const struct site *site, Addr address)
 {
-    return address - site->base <= site->span &&
-           address - site->block < site->block_size &&
+    return address - site->base <= site->span;
+}
+
+static Bool is_in_block(const struct site *site, Addr address)
+{
+    return address - site->block < site->block_size &&
            site->generation == *blocks_generation(site->block);
 }
 
-/* The use of an access that is not in the site's last block, and the offset in
- * the block; NULL: it is of a stack. */
+/* The use of an access that is not in both the site's range and its last block,
+ * and the offset in the block; NULL: it is of a stack. */
 static __attribute__((noinline)) struct use *find_use(
     struct site *site, Addr address, UInt *offset)
 {
-    const Bool is_in_range = address - site->base <= site->span;
-    if (is_in_range && (site->flags & SITE_IN_STACK) != 0)
+    const Bool in_range = is_in_range(site, address);
+    if (in_range && (site->flags & SITE_IN_STACK) != 0)
         return NULL;
+    const Bool in_block = is_in_block(site, address);
     struct known_use *known = uses_known(site, address);
-    if (known->site == site && known->address == address &&
+    if (!in_block && known->site == site && known->address == address &&
         known->generation == *blocks_generation(address - known->offset)) {
         *offset = known->offset;
         return known->use;
     }
-    if (!is_in_range)
+    if (!in_range)
         sites_note_address(site, address);
     if ((site->flags & SITE_IN_STACK) != 0)
         return NULL;
-    if (!is_in_known_block(site, address))
+    if (!in_block)
         uses_find(site, address, known);
     *offset = (UInt)(address - site->block);
     return site->use;
@@ -204,7 +209,7 @@ static inline __attribute__((always_inline)) void check_block(
     struct use *use = site->use;
     UInt offset = (UInt)(address - site->block);
     if (UNLIKELY((site->flags & SITE_IN_STACK) != 0 ||
-                 !is_in_known_block(site, address))) {
+                 !is_in_range(site, address) || !is_in_block(site, address))) {
         use = find_use(site, address, &offset);
         if (use == NULL)
             return;
