@@ -14,16 +14,11 @@
 
 enum { LONGEST = 64 * 1024 };
 
-static void by_windlass(struct wndl_bytes name)
+static void by_windlass(
+    struct wndl_demangler *demangler, struct wndl_bytes name)
 {
-    struct wndl_arena arena;
-    struct wndl_demangler demangler;
-    wndl_arena_init(&arena, wndl_mem_libc());
-    const char *text = wndl_demangler_init(&demangler, &arena)
-                           ? wndl_demangle(&demangler, name)
-                           : NULL;
+    const char *text = wndl_demangle(demangler, name);
     puts(text == NULL ? "no memory" : text);
-    wndl_arena_free(&arena);
 }
 
 static void by_cxx(struct wndl_bytes name, struct wndl_buf *text)
@@ -46,8 +41,13 @@ int main(int argc, char **argv)
 {
     static char line[LONGEST];
     struct wndl_buf text;
+    struct wndl_arena arena;
+    struct wndl_demangler demangler;
     const char *way = argc > 1 ? argv[1] : "";
     wndl_buf_init(&text, wndl_mem_libc());
+    wndl_arena_init(&arena, wndl_mem_libc());
+    if (!wndl_demangler_init(&demangler, &arena))
+        return 1;
     while (fgets(line, sizeof line, stdin) != NULL) {
         struct wndl_bytes name = {(uint8_t *)line, strcspn(line, "\n")};
         line[name.size] = '\0';
@@ -56,8 +56,9 @@ int main(int argc, char **argv)
         else if (strcmp(way, "-l") == 0)
             by_libiberty(line);
         else
-            by_windlass(name);
+            by_windlass(&demangler, name);
     }
     wndl_buf_free(&text);
+    wndl_arena_free(&arena);
     return 0;
 }

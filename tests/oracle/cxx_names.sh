@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Differential check of C++ names: those of a file with all that compilers of
 # today mangle, and some of libLLVM's and libclang-cpp's, against llvm-cxxfilt
-# and c++filt. How they may differ is in cxx_names.py.
+# and c++filt. How they may differ is in cxx_names.py. Names of Rust, which are
+# some of librustc_driver's, have to be as libiberty has them.
 #
 #     cxx_names.sh CXXFILT SOURCES
 set -eu
@@ -36,4 +37,7 @@ while read -r library; do
         grep '^_Z' | sort -u | awk 'NR % 40 == 7' >"$work/${library##*/}"
     judge "$work/${library##*/}"
 done <"$work/libraries"
+
+"$cxxfilt" <"$2/rust_names" >"$work/rust"
+"$cxxfilt" -l <"$2/rust_names" | diff - "$work/rust" || failed=1
 exit $failed

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle: our own readers, which have limits themselves, read C++ names,
- * those of Microsoft's compiler too; libiberty, with limits, the others, and
- * C++ names that ours does not read. A mangled name may refer back to its own
- * parts, so that a short one stands for an astronomically long one. Output of
- * libiberty therefore goes through a callback that stops the work by longjmp.
- * That is sound because the callback interfaces keep their state on the stack,
- * with one exception, see `collect`.
+ * demangle: our own readers, which have limits themselves, read names of C++,
+ * those of Microsoft's compiler too, and of Rust; libiberty, with limits, those
+ * of D, and C++ names that ours does not read. A mangled name may refer back to
+ * its own parts, so that a short one stands for an astronomically long one.
+ * Output of libiberty therefore goes through a callback that stops the work by
+ * longjmp. That is sound because the callback interface keeps its state on the
+ * stack.
  */
 #include "symbolize/demangle/demangle.h"
 
 #include "symbolize/demangle/cxx.h"
 #include "symbolize/demangle/msvc.h"
+#include "symbolize/demangle/rust.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -36,42 +37,12 @@ struct sink {
     jmp_buf enough;
 };
 
-typedef int (*demangle_function)(const char *mangled, int options,
-    demangle_callbackref callback, void *context);
-
-static bool is_ascii(const char *text, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        if ((text[i] & 0x80) != 0)
-            return false;
-    return true;
-}
-
-/*
- * A piece that is not ASCII comes from a Rust identifier in punycode, which
- * is decoded in a heap block: to jump then would lose the block. Such a piece
- * is dropped and the next one jumps.
- */
 static void collect_text(const char *text, size_t size, void *context)
 {
     struct sink *sink = context;
-    if (sink->text->size + size <= MAX_DEMANGLED)
-        wndl_buf_add(sink->text, text, size);
-    else if (is_ascii(text, size))
+    if (sink->text->size + size > MAX_DEMANGLED)
         longjmp(sink->enough, 1);
-    else
-        sink->text->size = MAX_DEMANGLED;
-}
-
-static bool run_callbacks(
-    demangle_function demangle, const char *mangled, struct wndl_buf *text)
-{
-    struct sink sink = {.text = text};
-    wndl_buf_clear(text);
-    if (setjmp(sink.enough) != 0)
-        return false;
-    return demangle(mangled, STYLE, collect_text, &sink) != 0 &&
-           text->size != 0 && text->size < MAX_DEMANGLED;
+    wndl_buf_add(sink->text, text, size);
 }
 
 /*
@@ -101,12 +72,18 @@ static bool starts(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static int demangle_cplus(const char *mangled, int options,
-    demangle_callbackref callback, void *context)
+/* C++ by libiberty. */
+static bool run_libiberty(const char *mangled, struct wndl_buf *text)
 {
-    if (strlen(mangled) <= MAX_UNLIMITED)
-        options |= DMGL_NO_RECURSE_LIMIT;
-    return cplus_demangle_v3_callback(mangled, options, callback, context);
+    struct sink sink = {.text = text};
+    const int limit =
+        strlen(mangled) <= MAX_UNLIMITED ? DMGL_NO_RECURSE_LIMIT : 0;
+    wndl_buf_clear(text);
+    if (setjmp(sink.enough) != 0)
+        return false;
+    const int is_read =
+        cplus_demangle_v3_callback(mangled, STYLE | limit, collect_text, &sink);
+    return is_read != 0 && text->size != 0 && text->size < MAX_DEMANGLED;
 }
 
 static bool run_msvc(const char *mangled, struct wndl_buf *text)
@@ -121,53 +98,15 @@ static bool run_cxx(const char *mangled, struct wndl_buf *text)
     return wndl_cxx_demangle(name, MAX_DEMANGLED, text);
 }
 
-/* The hash that ends a legacy name of Rust: "17h" and 16 digits. */
-enum { LEGACY_HASH = 19 };
-
-/* The marks after a Rust name, ".cold.llvm.123"; "" if there are none. */
-static const char *rust_marks(const char *mangled)
-{
-    if (starts(mangled, "_R"))
-        return mangled + strcspn(mangled, ".");
-    for (const char *at = mangled; (at = strstr(at, "17h")) != NULL; at++)
-        if (strnlen(at, LEGACY_HASH) == LEGACY_HASH &&
-            starts(at + LEGACY_HASH, "E."))
-            return at + LEGACY_HASH + 1;
-    return "";
-}
-
-/*
- * Adds the clones as those of C++. ".llvm.N" is no clone: it makes the name of
- * a static function unique.
- */
-static void add_rust_marks(const char *marks, struct wndl_buf *text)
-{
-    static const char before[] = " [clone ";
-    static const char digits[] = "0123456789";
-    while (*marks == '.') {
-        size_t size = 1 + strcspn(marks + 1, ".");
-        while (marks[size] == '.' && strspn(marks + size + 1, digits) != 0)
-            size += 1 + strspn(marks + size + 1, digits);
-        if (!starts(marks, ".llvm.")) {
-            wndl_buf_add(text, before, sizeof before - 1);
-            wndl_buf_add(text, marks, size);
-            wndl_buf_add(text, "]", 1);
-        }
-        marks += size;
-    }
-}
-
 static bool run_rust(const char *mangled, struct wndl_buf *text)
 {
-    if (!run_callbacks(rust_demangle_callback, mangled, text))
-        return false;
-    add_rust_marks(rust_marks(mangled), text);
-    return true;
+    struct wndl_bytes name = {(const uint8_t *)mangled, strlen(mangled)};
+    return wndl_rust_demangle(name, MAX_DEMANGLED, text);
 }
 
 /*
- * Legacy Rust names are valid Itanium names too, so the Rust demangler is tried
- * first.
+ * Old names of Rust are valid Itanium names too, so the reader of Rust's is
+ * tried first.
  */
 static bool demangle_plain(const char *mangled, struct wndl_buf *text)
 {
@@ -183,7 +122,7 @@ static bool demangle_plain(const char *mangled, struct wndl_buf *text)
     if (!starts(mangled, "_Z") && !starts(mangled, "_GLOBAL_"))
         return false;
     return run_rust(mangled, text) || run_cxx(mangled, text) ||
-           run_callbacks(demangle_cplus, mangled, text);
+           run_libiberty(mangled, text);
 }
 
 /*

@@ -2,6 +2,7 @@
 #include "symbolize/demangle/unit_names.h"
 
 #include "base/bytes.h"
+#include "symbolize/demangle/character.h"
 
 #include <string.h>
 
@@ -71,26 +72,6 @@ static int hex_digit(uint8_t c)
     return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool add_character(struct wndl_buf *text, uint32_t c)
-{
-    if (c < 0x80) {
-        wndl_buf_byte(text, (uint8_t)c);
-    } else if (c < 0x800) {
-        wndl_buf_byte(text, (uint8_t)(0xc0 | c >> 6));
-        wndl_buf_byte(text, (uint8_t)(0x80 | (c & 0x3f)));
-    } else if (c < 0x10000) {
-        wndl_buf_byte(text, (uint8_t)(0xe0 | c >> 12));
-        wndl_buf_byte(text, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
-        wndl_buf_byte(text, (uint8_t)(0x80 | (c & 0x3f)));
-    } else {
-        wndl_buf_byte(text, (uint8_t)(0xf0 | c >> 18));
-        wndl_buf_byte(text, (uint8_t)(0x80 | (c >> 12 & 0x3f)));
-        wndl_buf_byte(text, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
-        wndl_buf_byte(text, (uint8_t)(0x80 | (c & 0x3f)));
-    }
-    return c >= ' ' && c != 0x7f && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
-}
-
 /* ---- Haskell: GHC's z-encoding (GHC.Utils.Encoding) */
 
 /* Larger tuples are no names. */
@@ -120,7 +101,7 @@ static bool add_unicode(struct reader *r, uint32_t c, struct wndl_buf *text)
     uint8_t last = next(r);
     for (; (digit = hex_digit(last)) >= 0 && c <= 0x10ffff; last = next(r))
         c = 16 * c + (uint32_t)digit;
-    return last == 'U' && add_character(text, c);
+    return last == 'U' && wndl_character_add(text, c);
 }
 
 static char escaped(const char *table, uint8_t c)
@@ -173,7 +154,7 @@ static bool add_ocaml(struct reader *r, struct wndl_buf *text)
     }
     const int high = hex_digit(next(r)), low = hex_digit(next(r));
     return high >= 0 && low >= 0 &&
-           add_character(text, (uint32_t)(16 * high + low));
+           wndl_character_add(text, (uint32_t)(16 * high + low));
 }
 
 static bool read_ocaml(struct wndl_bytes name, struct wndl_buf *text)
