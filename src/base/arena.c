@@ -53,6 +53,12 @@ void wndl_arena_init(struct wndl_arena *arena, struct wndl_mem *mem)
     *arena = (struct wndl_arena){.mem = mem};
 }
 
+void wndl_arena_lend(struct wndl_arena *arena, void *room, size_t size)
+{
+    arena->next = room;
+    arena->limit = arena->next + size;
+}
+
 void wndl_arena_free(struct wndl_arena *arena)
 {
     struct wndl_arena_block *block = arena->blocks;

@@ -13,7 +13,10 @@
 
 struct wndl_arena_block;
 
-/* Invariant: next <= limit; both lie in the newest small block, or NULL. */
+/*
+ * Invariant: next <= limit; both lie in the newest small block or in borrowed
+ * room, or are NULL.
+ */
 struct wndl_arena {
     struct wndl_mem *mem;
     struct wndl_arena_block *blocks;
@@ -24,6 +27,12 @@ struct wndl_arena {
 
 /* Makes an empty arena. `mem` must outlive it. */
 void wndl_arena_init(struct wndl_arena *arena, struct wndl_mem *mem);
+
+/*
+ * Lends an empty arena `size` bytes of `room`, aligned to 16, from which it
+ * takes its first small allocations. They must outlive all of these.
+ */
+void wndl_arena_lend(struct wndl_arena *arena, void *room, size_t size);
 
 /* Frees all allocations. The arena may be used again. */
 void wndl_arena_free(struct wndl_arena *arena);

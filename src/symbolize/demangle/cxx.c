@@ -20,14 +20,12 @@ struct wndl_bytes wndl_cxx_number(struct wndl_cxx *p, bool is_signed)
 bool wndl_cxx_unsigned(struct wndl_cxx *p, size_t *value)
 {
     enum { MOST = 1 << 20 };
-    struct wndl_bytes digits = wndl_cxx_number(p, false);
-    *value = 0;
-    for (size_t i = 0; i < digits.size; i++) {
-        *value = 10 * *value + digits.data[i] - '0';
-        if (*value > MOST)
-            return false;
-    }
-    return digits.size != 0;
+    const uint8_t *start = p->at;
+    size_t number = 0;
+    while (number <= MOST && wndl_cxx_is_digit(wndl_cxx_look(p, 0)))
+        number = 10 * number + *p->at++ - '0';
+    *value = number;
+    return number <= MOST && p->at != start;
 }
 
 static int digit_of(uint8_t c, unsigned base)
@@ -52,28 +50,18 @@ bool wndl_cxx_index(struct wndl_cxx *p, unsigned base, size_t *index)
     return p->at != start && wndl_cxx_take(p, "_");
 }
 
-bool wndl_cxx_enter(struct wndl_cxx *p)
-{
-    p->failed |= p->depth >= WNDL_CXX_DEPTH;
-    p->depth++;
-    return !p->failed;
-}
-
 /* ---- nodes */
 
-struct wndl_cxx_node *wndl_cxx_new(struct wndl_cxx *p, enum wndl_cxx_kind kind)
+bool wndl_cxx_more_nodes(struct wndl_cxx *p)
 {
     enum { CHUNK = 32 };
-    if (p->spare == p->spare_end && !p->failed && p->nodes < WNDL_CXX_NODES) {
+    if (!p->failed && p->nodes < WNDL_CXX_NODES) {
         p->nodes += CHUNK;
         p->spare = wndl_arena_calloc(p->arena, CHUNK, sizeof *p->spare);
         p->spare_end = p->spare == NULL ? NULL : p->spare + CHUNK;
     }
     p->failed |= p->spare == p->spare_end;
-    if (p->failed)
-        return NULL;
-    p->spare->kind = (uint8_t)kind;
-    return p->spare++;
+    return !p->failed;
 }
 
 struct wndl_cxx_node *wndl_cxx_bytes(struct wndl_cxx *p, struct wndl_bytes text)
@@ -165,9 +153,10 @@ struct wndl_cxx_node *wndl_cxx_remember_at(struct wndl_cxx *p,
 {
     if (node == NULL || p->failed)
         return NULL;
-    struct wndl_cxx_part *part = wndl_vec_push(&p->parts);
-    if (part == NULL)
+    struct wndl_vec *parts = &p->parts;
+    if (parts->len == parts->cap && !wndl_vec_reserve(parts, 1))
         return NULL;
+    struct wndl_cxx_part *part = wndl_vec_at(parts, parts->len++);
     *part = (struct wndl_cxx_part){node, start, end, p->scope};
     return node;
 }
@@ -230,11 +219,16 @@ static struct wndl_cxx_node *read_symbol(struct wndl_cxx *p)
     return p->at == p->end && !p->failed ? node : NULL;
 }
 
+enum { ROOM = 8 * 1024 };
+
 bool wndl_cxx_demangle(
     struct wndl_bytes name, size_t most, struct wndl_buf *text)
 {
+    /* Most names need no more than this, and no allocation. */
+    _Alignas(16) uint8_t room[ROOM];
     struct wndl_arena arena;
     wndl_arena_init(&arena, text->mem);
+    wndl_arena_lend(&arena, room, sizeof room);
     struct wndl_cxx p = {
         .at = name.data,
         .end = name.data + name.size,

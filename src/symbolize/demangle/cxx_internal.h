@@ -163,7 +163,13 @@ bool wndl_cxx_unsigned(struct wndl_cxx *p, size_t *value);
 bool wndl_cxx_index(struct wndl_cxx *p, unsigned base, size_t *index);
 
 /* Enters and leaves a level of nesting; false at the limit. */
-bool wndl_cxx_enter(struct wndl_cxx *p);
+static inline bool wndl_cxx_enter(struct wndl_cxx *p)
+{
+    p->failed |= p->depth >= WNDL_CXX_DEPTH;
+    p->depth++;
+    return !p->failed;
+}
+
 static inline void wndl_cxx_leave(struct wndl_cxx *p)
 {
     p->depth--;
@@ -171,7 +177,16 @@ static inline void wndl_cxx_leave(struct wndl_cxx *p)
 
 /* ---- cxx: nodes; NULL at the limit, or if a part is NULL */
 
-struct wndl_cxx_node *wndl_cxx_new(struct wndl_cxx *p, enum wndl_cxx_kind kind);
+/* Room for some nodes when there is none; false at the limit. */
+bool wndl_cxx_more_nodes(struct wndl_cxx *p);
+static inline struct wndl_cxx_node *wndl_cxx_new(
+    struct wndl_cxx *p, enum wndl_cxx_kind kind)
+{
+    if (p->failed || (p->spare == p->spare_end && !wndl_cxx_more_nodes(p)))
+        return NULL;
+    p->spare->kind = (uint8_t)kind;
+    return p->spare++;
+}
 struct wndl_cxx_node *wndl_cxx_text(struct wndl_cxx *p, const char *text);
 struct wndl_cxx_node *wndl_cxx_bytes(
     struct wndl_cxx *p, struct wndl_bytes text);

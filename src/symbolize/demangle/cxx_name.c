@@ -7,10 +7,14 @@
 
 /* ---- source names */
 
-static bool has_start(struct wndl_bytes text, const char *start)
+/* "_GLOBAL__N" and the same with other separators. */
+static bool is_anonymous(struct wndl_bytes text)
 {
-    size_t size = strlen(start);
-    return text.size >= size && memcmp(text.data, start, size) == 0;
+    static const char start[] = "_GLOBAL_";
+    enum { SIZE = sizeof start - 1 };
+    return text.size >= SIZE + 2 && memcmp(text.data, start, SIZE) == 0 &&
+           text.data[SIZE + 1] == 'N' &&
+           memchr("_.$", text.data[SIZE], 3) != NULL;
 }
 
 struct wndl_cxx_node *wndl_cxx_source_name(struct wndl_cxx *p)
@@ -21,10 +25,8 @@ struct wndl_cxx_node *wndl_cxx_source_name(struct wndl_cxx *p)
         return NULL;
     struct wndl_bytes text = {p->at, size};
     p->at += size;
-    return has_start(text, "_GLOBAL__N") || has_start(text, "_GLOBAL_.N") ||
-                   has_start(text, "_GLOBAL_$N")
-               ? wndl_cxx_text(p, "(anonymous namespace)")
-               : wndl_cxx_bytes(p, text);
+    return is_anonymous(text) ? wndl_cxx_text(p, "(anonymous namespace)")
+                              : wndl_cxx_bytes(p, text);
 }
 
 struct wndl_cxx_node *wndl_cxx_tags(
@@ -112,8 +114,10 @@ struct wndl_cxx_node *wndl_cxx_substitution(struct wndl_cxx *p)
     size_t index;
     if (!wndl_cxx_take(p, "S"))
         return NULL;
-    for (size_t i = 0; i < sizeof standard / sizeof *standard; i++)
-        if (wndl_cxx_look(p, 0) == standard[i].code)
+    const uint8_t code = wndl_cxx_look(p, 0);
+    for (size_t i = 0; code >= 'a' && i < sizeof standard / sizeof *standard;
+         i++)
+        if (code == standard[i].code)
             return read_standard(p, i);
     if (!wndl_cxx_index(p, 36, &index) || index >= p->parts.len)
         return NULL;

@@ -166,6 +166,32 @@ static void arena_memory_is_zeroed_aligned_and_apart(void **state)
     wndl_arena_free(&arena);
 }
 
+static void arena_takes_lent_room_first(void **state)
+{
+    (void)state;
+    _Alignas(16) unsigned char room[64];
+    memset(room, 0xff, sizeof room);
+    struct failing_mem heap;
+    failing_mem_init(&heap, 1);
+    struct wndl_arena arena;
+    wndl_arena_init(&arena, &heap.mem);
+    wndl_arena_lend(&arena, room, sizeof room);
+    unsigned char *first = wndl_arena_alloc(&arena, 20);
+    assert_ptr_equal(first, room);
+    assert_int_equal(first[19], 0);
+    first = wndl_arena_grow(&arena, first, 20, 40);
+    assert_ptr_equal(first, room);
+    assert_int_equal(first[39], 0);
+    assert_int_equal(heap.live, 0);
+    memset(first, 7, 40);
+    unsigned char *grown = wndl_arena_grow(&arena, first, 40, 80);
+    assert_int_equal(heap.live, 1);
+    assert_int_equal(grown[39], 7);
+    assert_int_equal(grown[79], 0);
+    wndl_arena_free(&arena);
+    assert_int_equal(heap.live, 0);
+}
+
 static void arena_growth_keeps_content_from_small_to_large(void **state)
 {
     (void)state;
@@ -498,6 +524,7 @@ int main(void)
         cmocka_unit_test(a_slice_that_overflows_is_empty),
         cmocka_unit_test(strings_must_end),
         cmocka_unit_test(arena_memory_is_zeroed_aligned_and_apart),
+        cmocka_unit_test(arena_takes_lent_room_first),
         cmocka_unit_test(arena_growth_keeps_content_from_small_to_large),
         cmocka_unit_test(vec_push_fails_cleanly_when_memory_is_out),
         cmocka_unit_test(sizes_that_overflow_are_refused),
