@@ -62,18 +62,37 @@ static bool fill_frames(struct wndl_symbolizer *s,
     return true;
 }
 
-enum wndl_status wndl_binary_symbol(
-    struct wndl_symbolizer *s, wndl_svma addr, struct wndl_symbol *symbol)
+static enum wndl_status symbol_of(struct wndl_symbolizer *s,
+    struct wndl_object *object, wndl_svma addr, struct wndl_symbol *symbol)
 {
     struct wndl_error err = {0};
     enum wndl_status status =
-        wndl_object_find_function(s->symbols, addr, symbol, &err);
+        wndl_object_find_function(object, addr, symbol, &err);
     if (status != WNDL_OK && status != WNDL_NOT_FOUND && status != WNDL_NOMEM)
         wndl_symbolizer_note_damage(s, &err);
-    const struct wndl_error *damage = wndl_object_damage(s->symbols);
+    const struct wndl_error *damage = wndl_object_damage(object);
     if (damage != NULL)
         wndl_symbolizer_note_damage(s, damage);
     return status == WNDL_OK || status == WNDL_NOMEM ? status : WNDL_NOT_FOUND;
+}
+
+/* The tables of a debug file and of the binary count as one. */
+enum wndl_status wndl_binary_symbol(
+    struct wndl_symbolizer *s, wndl_svma addr, struct wndl_symbol *symbol)
+{
+    enum wndl_status status = symbol_of(s, s->symbols, addr, symbol);
+    if (s->symbols == s->binary || status == WNDL_NOMEM ||
+        (status == WNDL_OK && symbol->size != 0))
+        return status;
+    struct wndl_symbol other;
+    enum wndl_status also = symbol_of(s, s->binary, addr, &other);
+    if (also == WNDL_NOMEM)
+        return also;
+    if (also != WNDL_OK ||
+        (status == WNDL_OK && other.addr.v <= symbol->addr.v))
+        return status;
+    *symbol = other;
+    return WNDL_OK;
 }
 
 /* Damage counts as no answer. OK or NOMEM. */

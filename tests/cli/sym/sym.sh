@@ -268,6 +268,21 @@ main
 one.c:5
 END
 
+# The debug file's table of symbols and the binary's count as one.
+echo 'int shared(void) { return 3; } int main(void) { return shared(); }' >shared.c
+gcc -rdynamic shared.c -o both
+objcopy --only-keep-debug --strip-symbol=shared both both.debug
+at=$(nm both | awk '$3 == "shared" { print $1 }')
+strip -s both
+objcopy --add-gnu-debuglink=both.debug both
+sym -e both -f "0x$at" main
+same "a debug file without one of the symbols" <<'END'
+shared
+??:?
+main
+??:?
+END
+
 fails 2 "-e OBJ or --build-id ID is missing"
 fails 2 "-e and --build-id do not go together" -e prog --build-id abcd
 fails 2 "-C and --no-demangle do not go together" -e prog -C --no-demangle
