@@ -305,18 +305,23 @@ static void warn_missing(
         info->files_missing, info->files_missing == 1 ? "" : "s", text);
 }
 
-/* A debug file that is of another build is sound: it is only not used. */
+/*
+ * A debug file that is of another build, or that a server or the system
+ * refused, is sound: it is only not used.
+ */
 static void warn_damage(const struct work *w,
     const struct wndl_symbolizer_info *info, const char *text)
 {
     const enum wndl_status status = info->first_damage.status;
-    if (status == WNDL_NOT_FOUND && info->units_damaged == 0)
+    const char *kind = status == WNDL_UNSUPPORTED ? "unsupported" : "damaged";
+    if (info->units_damaged != 0)
+        wndl_log(w->log, WNDL_LOG_WARNING, "%s: %s, %u units lost: %s", w->path,
+            kind, info->units_damaged, text);
+    else if (status == WNDL_NOT_FOUND || status == WNDL_IO)
         wndl_log(w->log, WNDL_LOG_WARNING, "%s: a debug file is not used: %s",
             w->path, text);
     else
-        wndl_log(w->log, WNDL_LOG_WARNING, "%s: %s, %u units lost: %s", w->path,
-            status == WNDL_UNSUPPORTED ? "unsupported" : "damaged",
-            info->units_damaged, text);
+        wndl_log(w->log, WNDL_LOG_WARNING, "%s: %s: %s", w->path, kind, text);
 }
 
 /* After its frames, because damage is met on the way. */

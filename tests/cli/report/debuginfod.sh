@@ -71,7 +71,9 @@ cmp report again
 [ ! -s said ] || fail "says without a terminal: $(cat said)"
 
 # A server that refuses, and nothing in the cache.
-DEBUGINFOD_CACHE_PATH="$work/none" timeout 100 "$windlass" report --debuginfod \
-    a.wndl >refused 2>said || fail "report without the server fails: $(cat said)"
+DEBUGINFOD_CACHE_PATH="$work/none" timeout 100 "$windlass" report -v \
+    --debuginfod a.wndl >refused 2>said || fail "report without the server fails: $(cat said)"
 grep -q 'debuginfod failed for 3 modules: .*Connection refused' said ||
     fail "does not say that the server refuses: $(cat said)"
+grep -q 'lib1.so: a debug file is not used: .*Connection refused' said ||
+    fail "does not say of a module that the server refuses: $(cat said)"
