@@ -115,8 +115,8 @@ static int say_version(const char *next)
 {
     (void)next;
     printf("windlass %s\n", wndl_version());
-    printf("built with: zlib %s, libdeflate %s, zstd %s, liblzma %s, the "
-           "libiberty demangler and a Microsoft demangler of its own\n",
+    printf("built with: zlib %s, libdeflate %s, zstd %s, liblzma %s; names of "
+           "C++, Rust and Microsoft's C++ read by itself, of D by libiberty\n",
         zlibVersion(), LIBDEFLATE_VERSION_STRING, ZSTD_versionString(),
         lzma_version_string());
     printf("recordings: format %d.%d; files of a newer major version mean that "

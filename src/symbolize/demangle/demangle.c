@@ -106,7 +106,7 @@ static bool run_rust(const char *mangled, struct wndl_buf *text)
 
 /*
  * Old names of Rust are valid Itanium names too, so the reader of Rust's is
- * tried first.
+ * tried first. Apple's tools print names with one more underscore.
  */
 static bool demangle_plain(const char *mangled, struct wndl_buf *text)
 {
@@ -114,11 +114,13 @@ static bool demangle_plain(const char *mangled, struct wndl_buf *text)
         return run_msvc(mangled, text);
     if (starts(mangled, "_R"))
         return run_rust(mangled, text);
+    if (starts(mangled, "__R"))
+        return run_rust(mangled + 1, text);
     if (starts(mangled, "_D"))
         return run_d(mangled, text);
     if (starts(mangled, "__Z") || starts(mangled, "___Z") ||
         starts(mangled, "____Z"))
-        return run_cxx(mangled, text);
+        return run_rust(mangled + 1, text) || run_cxx(mangled, text);
     if (!starts(mangled, "_Z") && !starts(mangled, "_GLOBAL_"))
         return false;
     return run_rust(mangled, text) || run_cxx(mangled, text) ||

@@ -132,6 +132,8 @@ static void every_scheme_is_read(void **state)
         {"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
             "core::fmt::Formatter::pad"},
         {"_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"},
+        {"__RNvC1a1b", "a::b"},
+        {"__ZN3foo3bar17h05af221e174051e9E", "foo::bar"},
         {"_D8demangle4testFaZv", "demangle.test(char)"},
         {"_Dmain", "D main"},
         {"?walk@shape@ns@@UEAAHH@Z", "ns::shape::walk(int)"},
