@@ -74,6 +74,33 @@ static void meet(struct wndl_code_flow *f, uint32_t at, uint32_t id)
         wndl_code_add_way(f, &f->meetings, at, id);
 }
 
+static bool has_rule(const struct wndl_code_state *state)
+{
+    struct wndl_cfi_row row;
+    uint8_t room[WNDL_CODE_ROOM];
+    return wndl_code_state_row(state, &row, room);
+}
+
+/* Whether a way that is only tried takes the rule from code that surely runs. */
+static bool spoils(const struct wndl_code_flow *f, uint32_t at,
+    const struct wndl_code_state *joined)
+{
+    struct wndl_code_state before;
+    if (f->lenient || (f->marks[at] & IS_NEW) != 0)
+        return false;
+    get_state(f, f->ids[at], &before);
+    return has_rule(&before) && !has_rule(joined);
+}
+
+/* Sets the id of an instruction that was reached before. What was known of code
+ * that the entry did not reach first is noted. */
+static void change(struct wndl_code_flow *f, uint32_t at, uint32_t id)
+{
+    if ((f->marks[at] & IS_NEW) == 0)
+        wndl_code_add_way(f, &f->changed, at, f->ids[at]);
+    f->ids[at] = id;
+}
+
 /*
  * Joins a state with the one at an instruction that was reached before. Returns
  * the id to go on with, 0 if there is nothing new.
@@ -101,7 +128,11 @@ static uint32_t join_at(struct wndl_code_flow *f, uint32_t at, uint32_t id)
     const uint32_t joined = id_of(f, &state);
     if (joined == before || joined == 0)
         return 0;
-    f->ids[at] = joined;
+    if (spoils(f, at, &state)) {
+        f->conflicts++;
+        return 0;
+    }
+    change(f, at, joined);
     return joined;
 }
 
@@ -355,11 +386,15 @@ static void drain(struct wndl_code_flow *f)
 
 /* ---- entries */
 
-/* Keeps what was reached since the entry, or forgets it. */
+/* Keeps what was reached and changed since the entry, or undoes it. */
 static void settle(
     struct wndl_code_flow *f, bool keeps, size_t jumps, size_t meetings)
 {
     const uint32_t *trail = f->trail.data;
+    struct wndl_code_way was;
+    while (!keeps && wndl_code_take_way(&f->changed, &was))
+        f->ids[was.at] = was.id;
+    f->changed.len = 0;
     for (size_t i = 0; i < f->trail.len; i++) {
         f->marks[trail[i]] &= (uint16_t)~IS_NEW;
         if (!keeps)
@@ -438,6 +473,7 @@ static void follow_meetings(struct wndl_code_flow *f)
             continue;
         wndl_code_add_way(f, &f->todo, way.at, way.id);
         drain(f);
+        f->changed.len = 0;
     }
     f->meets = false;
     settle(f, true, 0, 0);
@@ -601,7 +637,7 @@ bool wndl_code_flow_init(struct wndl_code_flow *f,
     *f = (struct wndl_code_flow){.text = text, .arena = arena};
     f->most_work = (uint64_t)size * WORK_PER_BYTE + WORK_AT_LEAST;
     struct wndl_vec *ways[] = {
-        &f->todo, &f->later, &f->last, &f->jumps, &f->meetings};
+        &f->todo, &f->later, &f->last, &f->jumps, &f->meetings, &f->changed};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         wndl_vec_init(ways[i], arena, sizeof(struct wndl_code_way));
     wndl_vec_init(&f->trail, arena, sizeof(uint32_t));

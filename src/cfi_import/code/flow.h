@@ -69,6 +69,7 @@ struct wndl_code_flow {
     struct wndl_vec last;  /* those that lead into other functions */
     struct wndl_vec jumps; /* by what is not known */
     struct wndl_vec meetings; /* of called entries with ways from others */
+    struct wndl_vec changed;  /* since the entry: ids as they were before */
     size_t sorted;            /* so many jumps at the front are, by offset */
     uint32_t function; /* the last known start up to the gap that is tried */
     struct wndl_vec trail;     /* offsets first reached since the entry */

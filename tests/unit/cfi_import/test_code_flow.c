@@ -388,6 +388,45 @@ static void test_data_in_front_of_an_entry(void **state)
     drop(&f);
 }
 
+/*
+ * Data behind a function may look like code that leads into it: to a place where
+ * SP is another one, and with another register to code that does not run.
+ */
+CODE(aside, ".globl aside_1\n"
+            "mov %rsp,%rax\n"
+            "and $-64,%rsp\n"
+            "sub $64,%rsp\n"
+            "mov %rax,32(%rsp)\n"
+            "aside_1: xor %eax,%eax\n"
+            "dec %ecx\n"
+            "jnz aside_1\n"
+            "mov 32(%rsp),%rsp\n"
+            "ret\n"
+            "jns aside_1\n"
+            "ret")
+PLACE(aside_1)
+CODE(behind, ".globl behind_1\n"
+             "xor %eax,%eax\n"
+             "behind_1: dec %ecx\n"
+             "jnz behind_1\n"
+             "ret\n"
+             "xor %ebx,%ebx\n"
+             "jns behind_1\n"
+             ".byte 6")
+PLACE(behind_1)
+
+static void test_data_behind_a_function(void **state)
+{
+    struct followed f;
+    (void)state;
+    follow(&f, aside, aside_end);
+    expect(&f, aside_1, "[sp+32] same same");
+    drop(&f);
+    follow(&f, behind, behind_end);
+    expect(&f, behind_1, "sp+8 same same");
+    drop(&f);
+}
+
 /* The return address in a register, and one that was overwritten. */
 CODE(popped, ".globl popped_1\n"
              "pop %rdx\n"
@@ -623,6 +662,7 @@ int main(void)
         cmocka_unit_test(test_several_entries),
         cmocka_unit_test(test_entries_that_run_on),
         cmocka_unit_test(test_data_in_front_of_an_entry),
+        cmocka_unit_test(test_data_behind_a_function),
         cmocka_unit_test(test_return_address),
         cmocka_unit_test(test_lost_register),
         cmocka_unit_test(test_callee_that_keeps_a_register),
