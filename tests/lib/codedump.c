@@ -68,7 +68,7 @@ static bool compare_row(void *context, const struct wndl_cfi_row *row)
             g.size = 1;
         t->all++;
         judge(t, at, row);
-        if (t->lists && t->flow->ids[offset] == 0)
+        if (t->lists && wndl_code_flow_id(t->flow, offset) == 0)
             printf("unreached %#" PRIx64 " in %#" PRIx64 "\n", at, t->function);
         at += g.size;
     }

@@ -15,6 +15,17 @@ enum {
 
 /* ---- states */
 
+static uint32_t id_at(const struct wndl_code_flow *f, uint64_t at)
+{
+    return wndl_code_flow_id(f, at);
+}
+
+static void set_id(struct wndl_code_flow *f, uint32_t at, uint32_t id)
+{
+    const uint32_t marks = f->marks[at] & ((1u << WNDL_CODE_MARKS) - 1);
+    f->marks[at] = id << WNDL_CODE_MARKS | marks;
+}
+
 static void note(struct wndl_code_flow *f, struct wndl_vec *list, uint32_t at)
 {
     uint32_t *noted = wndl_vec_push(list);
@@ -88,7 +99,7 @@ static bool spoils(const struct wndl_code_flow *f, uint32_t at,
     struct wndl_code_state before;
     if (f->lenient || (f->marks[at] & IS_NEW) != 0)
         return false;
-    get_state(f, f->ids[at], &before);
+    get_state(f, id_at(f, at), &before);
     return has_rule(&before) && !has_rule(joined);
 }
 
@@ -97,8 +108,8 @@ static bool spoils(const struct wndl_code_flow *f, uint32_t at,
 static void change(struct wndl_code_flow *f, uint32_t at, uint32_t id)
 {
     if ((f->marks[at] & IS_NEW) == 0)
-        wndl_code_add_way(f, &f->changed, at, f->ids[at]);
-    f->ids[at] = id;
+        wndl_code_add_way(f, &f->changed, at, id_at(f, at));
+    set_id(f, at, id);
 }
 
 /*
@@ -108,7 +119,7 @@ static void change(struct wndl_code_flow *f, uint32_t at, uint32_t id)
 static uint32_t join_at(struct wndl_code_flow *f, uint32_t at, uint32_t id)
 {
     struct wndl_code_state state, other;
-    const uint32_t before = f->ids[at];
+    const uint32_t before = id_at(f, at);
     f->ends += before == id && (f->marks[at] & IS_NEW) == 0;
     if (before == id)
         return 0;
@@ -145,7 +156,7 @@ static uint32_t arrive(struct wndl_code_flow *f, uint32_t at, uint32_t id)
     }
     if (!is_ours(f, f->text->code.svma + at))
         return 0;
-    if (f->ids[at] != 0)
+    if (id_at(f, at) != 0)
         return join_at(f, at, id);
     if ((f->marks[at] & IS_CALLED) != 0 && id != f->entry &&
         f->text->code.svma + at != f->text->start) {
@@ -153,7 +164,7 @@ static uint32_t arrive(struct wndl_code_flow *f, uint32_t at, uint32_t id)
         return 0;
     }
     note(f, &f->trail, at);
-    f->ids[at] = id;
+    set_id(f, at, id);
     f->marks[at] |= IS_NEW;
     return id;
 }
@@ -343,9 +354,8 @@ static void follow_way(struct wndl_code_flow *f, struct wndl_code_way way)
             f->odd++;
             return;
         }
-        f->marks[at] =
-            (uint16_t)((f->marks[at] & ~WNDL_INSN_LONGEST) | insn.size |
-                       (insn.is_padding ? IS_PADDING : 0));
+        f->marks[at] &= ~(uint32_t)WNDL_INSN_LONGEST;
+        f->marks[at] |= insn.size | (insn.is_padding ? IS_PADDING : 0u);
         make_push(f, &insn, svma + insn.size);
         if (loaded != id)
             get_state(f, id, &state);
@@ -368,7 +378,8 @@ static bool is_refuted(
     const struct wndl_code_flow *f, const struct wndl_code_way *way)
 {
     const uint32_t at = after_padding(f, way->at);
-    return f->ids[at] != 0 && disagree(sp_of(f, f->ids[at]), sp_of(f, way->id));
+    return id_at(f, at) != 0 &&
+           disagree(sp_of(f, id_at(f, at)), sp_of(f, way->id));
 }
 
 static void drain(struct wndl_code_flow *f)
@@ -393,12 +404,12 @@ static void settle(
     const uint32_t *trail = f->trail.data;
     struct wndl_code_way was;
     while (!keeps && wndl_code_take_way(&f->changed, &was))
-        f->ids[was.at] = was.id;
+        set_id(f, was.at, was.id);
     f->changed.len = 0;
     for (size_t i = 0; i < f->trail.len; i++) {
-        f->marks[trail[i]] &= (uint16_t)~IS_NEW;
+        f->marks[trail[i]] &= ~(uint32_t)IS_NEW;
         if (!keeps)
-            f->ids[trail[i]] = 0;
+            set_id(f, trail[i], 0);
     }
     if (!keeps) {
         f->jumps.len = jumps;
@@ -412,7 +423,7 @@ static void judge_returns(struct wndl_code_flow *f)
     const uint32_t *all = f->returns.data;
     for (size_t i = 0; i < f->returns.len; i++) {
         struct wndl_code_state state;
-        get_state(f, f->ids[all[i]], &state);
+        get_state(f, id_at(f, all[i]), &state);
         const bool may = wndl_code_state_may_return(&state);
         f->ends += may;
         f->odd += !may && wndl_code_state_sp(&state).from == WNDL_CODE_CFA;
@@ -442,19 +453,19 @@ static void try_called(struct wndl_code_flow *f)
 {
     while (f->called.len != 0 && !f->failed) {
         const uint32_t at = ((uint32_t *)f->called.data)[--f->called.len];
-        if (f->ids[at] == 0 && (f->marks[at] & IS_CALLED) == 0) {
+        if (id_at(f, at) == 0 && (f->marks[at] & IS_CALLED) == 0) {
             f->marks[at] |= IS_CALLED;
             (void)try_way(f, at, f->entry, true);
         }
     }
 }
 
-static void try_marked(struct wndl_code_flow *f, uint16_t mark)
+static void try_marked(struct wndl_code_flow *f, uint32_t mark)
 {
     const size_t size = f->text->code.bytes.size;
     f->named = mark == IS_NAMED;
     for (size_t at = 0; at < size && !f->failed; at++) {
-        if ((f->marks[at] & mark) == 0 || f->ids[at] != 0)
+        if ((f->marks[at] & mark) == 0 || id_at(f, at) != 0)
             continue;
         (void)try_way(f, (uint32_t)at, f->entry, mark == IS_CALLED);
         try_called(f);
@@ -469,7 +480,7 @@ static void follow_meetings(struct wndl_code_flow *f)
     f->trail.len = 0;
     f->lenient = f->meets = true;
     while (wndl_code_take_way(&f->meetings, &way) && !f->failed) {
-        if (f->ids[way.at] == 0)
+        if (id_at(f, way.at) == 0)
             continue;
         wndl_code_add_way(f, &f->todo, way.at, way.id);
         drain(f);
@@ -570,7 +581,7 @@ static void fill_gaps(struct wndl_code_flow *f)
     sort_jumps(f);
     while (at < size && !f->failed && !f->full) {
         const uint64_t svma = f->text->code.svma + at;
-        if (f->ids[at] == f->entry && wndl_code_flow_is_entry(f, at))
+        if (id_at(f, at) == f->entry && wndl_code_flow_is_entry(f, at))
             f->function = at;
         if ((f->marks[at] & IS_COVERED) != 0) {
             /* (The end of a hostile range is far away.) */
@@ -579,13 +590,13 @@ static void fill_gaps(struct wndl_code_flow *f)
             at = end < size ? (uint32_t)end : size;
             f->function = at;
             begins = true;
-        } else if (f->ids[at] != 0) {
+        } else if (id_at(f, at) != 0) {
             at += wndl_code_flow_size(f, at);
             begins = true;
         } else if (at != tried && (begins || (f->marks[at] & IS_NAMED) != 0)) {
             tried = at = after_padding(f, at);
             begins = false;
-            if (at < size && f->ids[at] == 0 &&
+            if (at < size && id_at(f, at) == 0 &&
                 is_ours(f, f->text->code.svma + at))
                 fill_gap(f, at);
         } else {
@@ -647,10 +658,8 @@ bool wndl_code_flow_init(struct wndl_code_flow *f,
     wndl_map_init(&f->frees, arena);
     if (size > MOST_CODE)
         return false;
-    f->ids = wndl_arena_calloc(arena, size + 1, sizeof *f->ids);
     f->marks = wndl_arena_calloc(arena, size + 1, sizeof *f->marks);
-    if (f->ids == NULL || f->marks == NULL ||
-        !wndl_intern_init(&f->states, arena))
+    if (f->marks == NULL || !wndl_intern_init(&f->states, arena))
         return false;
     wndl_code_state_enter(&entry, text->mode);
     f->entry = id_of(f, &entry);
@@ -706,7 +715,7 @@ bool wndl_code_flow_run(struct wndl_code_flow *f)
     try_marked(f, IS_START);
     fill_gaps(f);
     while (wndl_code_take_way(&f->last, &way) && !f->failed) {
-        if (f->ids[way.at] == 0)
+        if (id_at(f, way.at) == 0)
             (void)try_way(f, way.at, way.id, false);
     }
     follow_meetings(f);

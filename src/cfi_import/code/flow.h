@@ -56,13 +56,15 @@ enum wndl_code_entry {
 struct wndl_bytes wndl_code_text_bytes(
     const struct wndl_code_text *text, uint64_t svma);
 
+enum { WNDL_CODE_MARKS = 12 };
+
 struct wndl_code_flow {
     const struct wndl_code_text *text;
     struct wndl_arena *arena;
-    /* For each byte of code, the state before the instruction that starts
-     * there; 0: none does. */
-    uint32_t *ids;
-    uint16_t *marks; /* flow.c's, and the size of the instruction */
+    /* For each byte of code, the size of the instruction that starts there,
+     * flow.c's marks and, above WNDL_CODE_MARKS bits, the id of the state before
+     * it; 0: none starts there. One word: they are most of the memory. */
+    uint32_t *marks;
     struct wndl_intern states;
     struct wndl_vec todo;  /* ways to be followed */
     struct wndl_vec later; /* those after calls that may not return; a heap */
@@ -108,14 +110,21 @@ void wndl_code_flow_scan(
 /* Follows everything. False if memory is out. */
 bool wndl_code_flow_run(struct wndl_code_flow *flow);
 
+/* The id of the state before the instruction at `offset`; 0: not reached. */
+static inline uint32_t wndl_code_flow_id(
+    const struct wndl_code_flow *flow, uint64_t offset)
+{
+    return flow->marks[offset] >> WNDL_CODE_MARKS;
+}
+
 /* The state before the instruction at `offset`; false: not reached. */
 static inline bool wndl_code_flow_state(const struct wndl_code_flow *flow,
     uint64_t offset, struct wndl_code_state *state)
 {
-    if (flow->ids[offset] == 0)
+    const uint32_t id = wndl_code_flow_id(flow, offset);
+    if (id == 0)
         return false;
-    wndl_code_state_load(
-        state, wndl_intern_get(&flow->states, flow->ids[offset]));
+    wndl_code_state_load(state, wndl_intern_get(&flow->states, id));
     return true;
 }
 

@@ -83,7 +83,7 @@ static bool write_row(struct writing *w, uint64_t at, unsigned size)
     row.start = svma_of(w, at);
     wndl_frame_writer_row(&w->m->writer, &row);
     w->turn ^= 1;
-    w->id = w->flow->ids[at];
+    w->id = wndl_code_flow_id(w->flow, at);
     return true;
 }
 
@@ -93,7 +93,7 @@ static void write_instruction(struct writing *w, uint64_t at)
     const unsigned counted = wndl_code_flow_is_padding(w->flow, at) ? 0 : size;
     if (w->is_open && (at != w->end || wndl_code_flow_is_entry(w->flow, at)))
         close_function(w);
-    const bool is_same = w->is_open && w->id == w->flow->ids[at];
+    const bool is_same = w->is_open && w->id == wndl_code_flow_id(w->flow, at);
     if (!is_same && !write_row(w, at, counted))
         return;
     w->end = at + size;
@@ -105,7 +105,7 @@ static void write_rows(struct making *m, const struct wndl_code_flow *flow)
     struct writing w = {.m = m, .flow = flow};
     const uint64_t size = flow->text->code.bytes.size;
     for (uint64_t at = 0; at < size; at++) {
-        if (flow->ids[at] != 0 && (!w.is_open || at >= w.end))
+        if (wndl_code_flow_id(flow, at) != 0 && (!w.is_open || at >= w.end))
             write_instruction(&w, at);
     }
     close_function(&w);

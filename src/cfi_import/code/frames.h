@@ -22,7 +22,7 @@ struct wndl_code_rules {
 /*
  * Adds the rules of all code that has none to an ELF program or library of
  * x86-64, i386 or AArch64 (little-endian); nothing to others, or where nothing
- * is found. Time is linear in the size of the code, memory about seven times
+ * is found. Time is linear in the size of the code, memory about five times
  * that. NOMEM.
  */
 enum wndl_status wndl_code_rules_add(struct wndl_object *object,

@@ -46,7 +46,8 @@ static unsigned list_before(
     unsigned count = 0;
     uint64_t next = offset;
     for (uint64_t at = offset; at-- > 0 && offset - at < BACK_BYTES;) {
-        if (flow->ids[at] == 0 || at + wndl_code_flow_size(flow, at) != next)
+        if (wndl_code_flow_id(flow, at) == 0 ||
+            at + wndl_code_flow_size(flow, at) != next)
             continue;
         list[count++] = (uint32_t)at;
         next = at;
@@ -284,7 +285,8 @@ static uint32_t entries_before_code(
     for (uint64_t at = start;
          at + v->width <= size && count < v->count && count < MOST_IN_CODE;
          at += v->width, count++) {
-        if (f->ids[at] != 0 || (at != start && (f->marks[at] & LEADS) != 0))
+        if (wndl_code_flow_id(f, at) != 0 ||
+            (at != start && (f->marks[at] & LEADS) != 0))
             break;
     }
     return count;

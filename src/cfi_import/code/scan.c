@@ -103,7 +103,7 @@ void wndl_code_flow_scan(
             g.op = WNDL_INSN_ADDRESS;
         f->scanned += known && g.is_padding ? 0 : size;
         if (known && g.is_plain)
-            f->marks[offset_of(f, start)] |= (uint16_t)(IS_PLAIN | size);
+            f->marks[offset_of(f, start)] |= IS_PLAIN | size;
         start += size;
         if (known && g.from_base)
             g.target = (uint32_t)(g.target + f->text->got);

@@ -565,6 +565,7 @@ static void test_hostile_code(void **state)
     f.text = (struct wndl_code_text){.code = {0x1000, bytes}};
     wndl_arena_init(&f.arena, wndl_mem_libc());
     assert_true(wndl_code_flow_init(&f.flow, &f.text, &f.arena));
+    assert_true(f.arena.taken < 6 * SIZE);
     wndl_code_flow_scan(&f.flow, 0x1000, 0x1000 + SIZE, true);
     assert_true(wndl_code_flow_run(&f.flow));
     assert_true(f.flow.work <= f.flow.most_work + SIZE);
