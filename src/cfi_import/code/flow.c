@@ -15,17 +15,6 @@ enum {
 
 /* ---- states */
 
-static uint32_t id_at(const struct wndl_code_flow *f, uint64_t at)
-{
-    return wndl_code_flow_id(f, at);
-}
-
-static void set_id(struct wndl_code_flow *f, uint32_t at, uint32_t id)
-{
-    const uint32_t marks = f->marks[at] & ((1u << WNDL_CODE_MARKS) - 1);
-    f->marks[at] = id << WNDL_CODE_MARKS | marks;
-}
-
 static void note(struct wndl_code_flow *f, struct wndl_vec *list, uint32_t at)
 {
     uint32_t *noted = wndl_vec_push(list);
@@ -92,7 +81,7 @@ static bool has_rule(const struct wndl_code_state *state)
     return wndl_code_state_row(state, &row, room);
 }
 
-/* Whether a way that is only tried takes the rule from code that surely runs. */
+/* Whether a way that is only tried takes the rule from code that runs. */
 static bool spoils(const struct wndl_code_flow *f, uint32_t at,
     const struct wndl_code_state *joined)
 {
@@ -606,18 +595,6 @@ static void fill_gaps(struct wndl_code_flow *f)
 }
 
 /* ---- public */
-
-struct wndl_bytes wndl_code_text_bytes(
-    const struct wndl_code_text *t, uint64_t svma)
-{
-    for (size_t i = 0; i < t->part_count; i++) {
-        const struct wndl_code_part *p = &t->parts[i];
-        if (svma >= p->svma && svma - p->svma < p->bytes.size)
-            return wndl_bytes_slice(
-                p->bytes, svma - p->svma, p->bytes.size - (svma - p->svma));
-    }
-    return (struct wndl_bytes){0};
-}
 
 static void mark_covered(struct wndl_code_flow *f)
 {

@@ -62,8 +62,8 @@ struct wndl_code_flow {
     const struct wndl_code_text *text;
     struct wndl_arena *arena;
     /* For each byte of code, the size of the instruction that starts there,
-     * flow.c's marks and, above WNDL_CODE_MARKS bits, the id of the state before
-     * it; 0: none starts there. One word: they are most of the memory. */
+     * flow.c's marks and, above WNDL_CODE_MARKS bits, the id of the state
+     * before it; 0: none starts there. One word: it is most of the memory. */
     uint32_t *marks;
     struct wndl_intern states;
     struct wndl_vec todo;  /* ways to be followed */

@@ -45,6 +45,17 @@ static inline const struct wndl_code_range *range_at(
     return n != 0 && svma < ranges.all[n - 1].end ? &ranges.all[n - 1] : NULL;
 }
 
+static inline uint32_t id_at(const struct wndl_code_flow *f, uint64_t at)
+{
+    return wndl_code_flow_id(f, at);
+}
+
+static inline void set_id(struct wndl_code_flow *f, uint32_t at, uint32_t id)
+{
+    const uint32_t marks = f->marks[at] & ((1u << WNDL_CODE_MARKS) - 1);
+    f->marks[at] = id << WNDL_CODE_MARKS | marks;
+}
+
 /* Whether this code is followed. */
 static inline bool is_ours(const struct wndl_code_flow *f, uint64_t svma)
 {

@@ -37,6 +37,20 @@ struct reading {
     int64_t with;
 };
 
+/* ---- data */
+
+struct wndl_bytes wndl_code_text_bytes(
+    const struct wndl_code_text *t, uint64_t svma)
+{
+    for (size_t i = 0; i < t->part_count; i++) {
+        const struct wndl_code_part *p = &t->parts[i];
+        if (svma >= p->svma && svma - p->svma < p->bytes.size)
+            return wndl_bytes_slice(
+                p->bytes, svma - p->svma, p->bytes.size - (svma - p->svma));
+    }
+    return (struct wndl_bytes){0};
+}
+
 /* ---- the code before */
 
 /* The offsets of instructions that lead to `offset`, the last one first. */

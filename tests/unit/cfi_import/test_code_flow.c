@@ -389,8 +389,8 @@ static void test_data_in_front_of_an_entry(void **state)
 }
 
 /*
- * Data behind a function may look like code that leads into it: to a place where
- * SP is another one, and with another register to code that does not run.
+ * Data behind a function may look like code that leads into it: to a place
+ * where SP is another one, and with another register to code that does not run.
  */
 CODE(aside, ".globl aside_1\n"
             "mov %rsp,%rax\n"
