@@ -6,7 +6,8 @@ Valgrind's memcheck says of another run of the program: the number of blocks of
 each line that allocates, of SOURCE and of std::function. XML is of
 `valgrind --leak-check=full --show-leak-kinds=all --xml=yes`. A block to whose
 middle alone something points is possibly lost for Valgrind; a scan reaches it
-by a conservative pointer.
+by a conservative pointer. Frames of the wrapper of SOURCE are passed over, as
+windlass does.
 """
 import json
 import re
@@ -17,6 +18,7 @@ import xml.etree.ElementTree as xml
 windlass, recording, errors, source = sys.argv[1:]
 REACHED = {"Leak_StillReachable", "Leak_PossiblyLost"}
 LOST = {"Leak_DefinitelyLost", "Leak_IndirectlyLost"}
+WRAPPER = "hand_out("
 
 
 def is_compared(file):
@@ -26,7 +28,8 @@ def is_compared(file):
 def line_of(error):
     """The line of the innermost frame in a file that is compared."""
     for frame in error.find("stack").iter("frame"):
-        if is_compared(frame.findtext("file")):
+        is_wrapper = frame.findtext("fn", "").startswith(WRAPPER)
+        if is_compared(frame.findtext("file")) and not is_wrapper:
             return frame.findtext("file"), int(frame.findtext("line"))
     return None
 

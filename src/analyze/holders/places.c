@@ -2,12 +2,23 @@
 #include "analyze/holders/places.h"
 
 #include "analyze/heap/alloc_fn.h"
+#include "analyze/heap/own_frames.h"
 #include "analyze/heap/stack_texts.h"
 #include "base/buf.h"
 #include "model/profile.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+/* State that all places of a heap share. */
+struct placing {
+    struct wndl_heap_places *places;
+    struct wndl_heap_holders *h;
+    const struct wndl_process_heap *heap;
+    struct wndl_heap_list list;
+    struct wndl_stack_texts stacks;
+    struct wndl_own_frames own;
+};
 
 /* ---- blocks */
 
@@ -27,26 +38,41 @@ static bool is_of_library(struct wndl_bytes text)
     return false;
 }
 
+static struct wndl_bytes text_of_frame(
+    const struct wndl_heap_list *list, uint32_t frame)
+{
+    return wndl_intern_get(
+        &list->strings, wndl_heap_frame_at(list, frame)->text);
+}
+
 /*
  * The innermost frame that does not only allocate, or serve as a container;
- * else the innermost. *inside: how many are inside it.
+ * where all are wrappers, the innermost one that is not known by its name; else
+ * the innermost. *inside: how many are inside it.
  */
-static struct wndl_bytes text_of_stack(
-    const struct wndl_heap_list *list, uint32_t leaf, uint32_t *inside)
+static struct wndl_bytes text_of_stack(const struct placing *p,
+    const struct wndl_alloc_site *site, uint32_t leaf, uint32_t *inside)
 {
-    const struct wndl_heap_frame *frame = wndl_heap_frame_at(list, leaf);
-    const struct wndl_bytes innermost =
-        wndl_intern_get(&list->strings, frame->text);
-    for (*inside = 0; leaf != 0; ++*inside) {
-        frame = wndl_heap_frame_at(list, leaf);
-        const struct wndl_bytes text =
-            wndl_intern_get(&list->strings, frame->text);
-        if (!wndl_heap_alloc_fn(text) && !is_of_library(text))
-            return text;
-        leaf = frame->caller;
-    }
+    const struct wndl_heap_list *list = p->stacks.list;
+    struct wndl_own_walk walk = {.s = p->stacks.s, .node = site->node};
+    struct wndl_bytes found = text_of_frame(list, leaf);
+    bool is_found = false;
+    uint32_t function;
     *inside = 0;
-    return innermost;
+    for (uint32_t i = 0; wndl_own_walk_next(&walk, &function); i++) {
+        const struct wndl_bytes text = text_of_frame(list, leaf);
+        const bool is_wrapper = p->own.is_wrapper[function];
+        leaf = wndl_heap_frame_at(list, leaf)->caller;
+        if (wndl_heap_alloc_fn(text) || is_of_library(text) ||
+            (is_wrapper && is_found))
+            continue;
+        *inside = i;
+        found = text;
+        is_found = true;
+        if (!is_wrapper)
+            break;
+    }
+    return found;
 }
 
 /* The code of a stack that so many calls are inside. */
@@ -65,21 +91,44 @@ static struct wndl_heap_code code_of_stack(
     return (struct wndl_heap_code){WNDL_NO_INDEX, 0};
 }
 
-static bool place_sites(struct wndl_heap_places *places,
-    struct wndl_heap_holders *h, struct wndl_stack_texts *stacks,
-    const struct wndl_process_heap *heap)
+static bool place_sites(struct placing *p)
 {
-    const struct wndl_alloc_site *sites = heap->sites.data;
-    for (size_t i = 0; i < heap->sites.len; i++) {
+    const struct wndl_alloc_site *sites = p->heap->sites.data;
+    for (size_t i = 0; i < p->heap->sites.len; i++) {
         uint32_t leaf, inside;
-        if (!wndl_stack_texts_of(stacks, sites[i].node, sites[i].end, &leaf) ||
-            !wndl_intern_add(&h->strings,
-                text_of_stack(stacks->list, leaf, &inside),
-                &places->of_sites[i]))
+        if (!wndl_stack_texts_of(
+                &p->stacks, sites[i].node, sites[i].end, &leaf) ||
+            !wndl_intern_add(&p->h->strings,
+                text_of_stack(p, &sites[i], leaf, &inside),
+                &p->places->of_sites[i]))
             return false;
-        places->codes[i] = code_of_stack(stacks->s, sites[i].node, inside);
+        p->places->codes[i] = code_of_stack(p->stacks.s, sites[i].node, inside);
     }
     return true;
+}
+
+/* Finds the wrappers among all functions that allocated. */
+static bool find_wrappers(struct placing *p)
+{
+    struct wndl_arena scratch;
+    struct wndl_vec blocks;
+    wndl_arena_init(&scratch, p->h->arena.mem);
+    wndl_vec_init(&blocks, &scratch, sizeof(struct wndl_own_blocks));
+    bool is_found = true;
+    for (size_t i = 0; i < p->heap->sites.len && is_found; i++) {
+        const struct wndl_alloc_site *site = wndl_vec_at(&p->heap->sites, i);
+        if (site->node == 0)
+            continue;
+        struct wndl_own_blocks *added = wndl_vec_push(&blocks);
+        is_found = added != NULL;
+        if (is_found)
+            *added = (struct wndl_own_blocks){
+                .node = site->node, .requested = site->requested};
+    }
+    is_found = is_found && wndl_own_frames_init(
+                               &p->own, p->stacks.s, &blocks, p->h->arena.mem);
+    wndl_arena_free(&scratch);
+    return is_found;
 }
 
 /* ---- roots */
@@ -151,18 +200,19 @@ static bool put_root(struct wndl_buf *out, const struct wndl_heap_root *root,
     return true;
 }
 
-static bool place_roots(struct wndl_heap_places *places,
-    struct wndl_heap_holders *h, struct wndl_stack_texts *stacks)
+static bool place_roots(struct placing *p)
 {
+    const struct wndl_heap_graph *g = &p->h->graph;
     struct wndl_buf text;
-    wndl_buf_init(&text, h->arena.mem);
+    wndl_buf_init(&text, p->h->arena.mem);
     bool is_placed = true;
-    for (uint32_t i = 0; i < h->graph.root_count && is_placed; i++) {
+    for (uint32_t i = 0; i < g->root_count && is_placed; i++) {
         wndl_buf_clear(&text);
-        is_placed = put_root(&text, &h->graph.roots[i], stacks);
+        is_placed = put_root(&text, &g->roots[i], &p->stacks);
         const struct wndl_bytes bytes = {text.data, text.size};
-        is_placed = is_placed && !text.failed &&
-                    wndl_intern_add(&h->strings, bytes, &places->of_roots[i]);
+        is_placed =
+            is_placed && !text.failed &&
+            wndl_intern_add(&p->h->strings, bytes, &p->places->of_roots[i]);
     }
     wndl_buf_free(&text);
     return is_placed;
@@ -170,20 +220,17 @@ static bool place_roots(struct wndl_heap_places *places,
 
 /* ---- both */
 
-static bool place_all(struct wndl_heap_places *places,
-    struct wndl_heap_holders *h, const struct wndl_symbolized *s,
-    const struct wndl_process_heap *heap)
+static bool place_all(struct placing *p, const struct wndl_symbolized *s)
 {
-    struct wndl_heap_list list;
-    struct wndl_stack_texts stacks;
-    bool is_placed = wndl_heap_list_init(&list, h->arena.mem);
+    bool is_placed = wndl_heap_list_init(&p->list, p->h->arena.mem);
+    wndl_arena_init(&p->own.arena, p->h->arena.mem);
     if (is_placed) {
-        is_placed = wndl_stack_texts_init(&stacks, &list, s) &&
-                    place_sites(places, h, &stacks, heap) &&
-                    place_roots(places, h, &stacks);
-        wndl_stack_texts_free(&stacks);
+        is_placed = wndl_stack_texts_init(&p->stacks, &p->list, s) &&
+                    find_wrappers(p) && place_sites(p) && place_roots(p);
+        wndl_stack_texts_free(&p->stacks);
     }
-    wndl_heap_list_free(&list);
+    wndl_own_frames_free(&p->own);
+    wndl_heap_list_free(&p->list);
     return is_placed;
 }
 
@@ -192,6 +239,7 @@ bool wndl_heap_places_fill(struct wndl_heap_places *places,
     const struct wndl_process_heap *heap)
 {
     static const char unknown[] = "(place not known)";
+    struct placing placing = {.places = places, .h = h, .heap = heap};
     const struct wndl_bytes text = {
         (const uint8_t *)unknown, sizeof unknown - 1};
     places->of_sites = wndl_arena_calloc(
@@ -203,5 +251,5 @@ bool wndl_heap_places_fill(struct wndl_heap_places *places,
     return places->of_sites != NULL && places->of_roots != NULL &&
            places->codes != NULL &&
            wndl_intern_add(&h->strings, text, &places->unknown) &&
-           place_all(places, h, s, heap);
+           place_all(&placing, s);
 }
