@@ -19,6 +19,7 @@ enum {
     PATH_MOST = 4096,
     AT_ONCE = 1 << 20, /* bytes: then it may be given up */
     AHEAD = 4,         /* blocks whose entries are fetched */
+    FOUND = 64,        /* finds that wait for what was fetched for them */
     ROOT_DATA = 0,
     ROOT_STACK = 1,
     ROOT_OTHER = 2,
@@ -26,8 +27,22 @@ enum {
     ROOT_FRAME = 4,
 };
 
+enum found_kind {
+    FOUND_BLOCK,   /* `at` its start, `word` its site, as it is written */
+    FOUND_POINTER, /* a word that may be one: `at` its address */
+    FOUND_END,     /* of the block or root */
+};
+
+struct found {
+    enum found_kind kind;
+    uintptr_t at, word;
+};
+
 struct scan {
     struct wndl_rt_areas *areas;
+    /* From `written` to `found` they are not written yet. */
+    struct found finds[FOUND];
+    size_t found, written;
     uintptr_t *copied;
     uintptr_t copied_at; /* so many bytes from here on are in `copied` */
     size_t copied_size;
@@ -124,7 +139,7 @@ static uint32_t number_of(const struct wndl_rt_area *a, uintptr_t start)
     return a->ranks[bit / BITS] + (uint32_t)__builtin_popcountll(before);
 }
 
-/* ---- pointers */
+/* ---- what is found, in its order */
 
 /*
  * As in the search, the last word of a block may be the allocator's. Here, but
@@ -140,11 +155,13 @@ static bool leads_into(const struct scan *s, uintptr_t word, uintptr_t start)
 
 static void take_word(struct scan *s, uintptr_t at, uintptr_t word)
 {
-    uintptr_t start;
+    uintptr_t start = word;
     struct wndl_rt_area *a = wndl_rt_areas_heap_before(s->areas, word);
     if (a == NULL || word > a->high ||
-        !wndl_rt_block_bitmap_before(&a->bitmap, word, &start) ||
-        start == s->start || (word != start && !leads_into(s, word, start)))
+        (!wndl_rt_block_bitmap_has(&a->bitmap, word) &&
+            !(wndl_rt_block_bitmap_before(&a->bitmap, word, &start) &&
+                leads_into(s, word, start))) ||
+        start == s->start)
         return;
     const uint64_t place = (at - s->start) / sizeof word + 1;
     const uint64_t target = number_of(a, start);
@@ -154,6 +171,53 @@ static void take_word(struct scan *s, uintptr_t at, uintptr_t word)
     s->target = target;
 }
 
+static void write_head(struct scan *s, uintptr_t start, uint64_t site)
+{
+    put(s, (start - s->block) / WNDL_RT_BLOCK_ALIGNMENT);
+    put(s, site);
+    s->block = s->start = start;
+    s->word = 0;
+    s->target = s->number++;
+}
+
+static void write_first(struct scan *s)
+{
+    const struct found *f = &s->finds[s->written++ % FOUND];
+    if (f->kind == FOUND_POINTER)
+        take_word(s, f->at, f->word);
+    else if (f->kind == FOUND_BLOCK)
+        write_head(s, f->at, f->word);
+    else
+        put(s, 0);
+}
+
+static void write_all(struct scan *s)
+{
+    while (s->written != s->found)
+        write_first(s);
+}
+
+static void add_found(
+    struct scan *s, enum found_kind kind, uintptr_t at, uintptr_t word)
+{
+    if (s->found - s->written == FOUND)
+        write_first(s);
+    s->finds[s->found++ % FOUND] = (struct found){kind, at, word};
+}
+
+/* Pointers lead anywhere: what tells their targets comes while others wait. */
+static void fetch_target(struct scan *s, uintptr_t word)
+{
+    const struct wndl_rt_area *a = wndl_rt_areas_heap_before(s->areas, word);
+    if (a == NULL || word > a->bitmap.high)
+        return;
+    const size_t bit = (word - a->bitmap.low) / WNDL_RT_BLOCK_ALIGNMENT;
+    __builtin_prefetch(&a->bitmap.levels[0][bit / BITS]);
+    __builtin_prefetch(&a->ranks[bit / BITS]);
+}
+
+/* ---- words */
+
 static void take_words(
     struct scan *s, uintptr_t at, const uintptr_t *words, size_t count)
 {
@@ -161,8 +225,10 @@ static void take_words(
     for (size_t i = 0; i < count; i++) {
         const uintptr_t word = words[i] & ~f->tags;
         const bool is_between = word > f->gap && word < f->gap_end;
-        if (word - f->low <= f->high - f->low && !is_between)
-            take_word(s, at + i * sizeof word, word);
+        if (word - f->low > f->high - f->low || is_between)
+            continue;
+        fetch_target(s, word);
+        add_found(s, FOUND_POINTER, at + i * sizeof word, word);
     }
 }
 
@@ -200,8 +266,6 @@ static void take_memory(struct scan *s, uintptr_t start, uintptr_t end)
 {
     enum { DOWN = sizeof(uintptr_t) - 1 };
     uintptr_t at = (start + DOWN) & ~(uintptr_t)DOWN;
-    s->start = start & ~(uintptr_t)DOWN;
-    s->word = 0;
     end &= ~(uintptr_t)DOWN;
     while (at < end && !has_ended(s)) {
         size_t size = end - at;
@@ -219,7 +283,7 @@ static void take_memory(struct scan *s, uintptr_t start, uintptr_t end)
         }
         at += size;
     }
-    put(s, 0);
+    add_found(s, FOUND_END, end, 0);
 }
 
 /* ---- blocks */
@@ -242,10 +306,7 @@ static void put_block(struct scan *s, uintptr_t start)
 {
     struct described d = {.areas = s->areas};
     (void)wndl_rt_blocks_hold(start, describe, &d);
-    put(s, (start - s->block) / WNDL_RT_BLOCK_ALIGNMENT);
-    put(s, d.site);
-    s->block = start;
-    s->target = s->number++;
+    add_found(s, FOUND_BLOCK, start, d.site);
     take_memory(s, start, start + d.size);
 }
 
@@ -315,8 +376,10 @@ static uint64_t kind_of(const struct wndl_rt_root_range *range, bool is_data)
 static void put_memory_of_root(
     struct scan *s, uintptr_t start, uintptr_t end, uint8_t *before)
 {
-    s->target = 0;
+    s->start = start & ~(uintptr_t)(sizeof start - 1);
+    s->word = s->target = 0;
     take_memory(s, start, end);
+    write_all(s);
     if (s->word == 0)
         s->next = before;
 }
@@ -410,6 +473,7 @@ static void scan_all(
     s->areas->near = s->areas->heaps[0];
     for (size_t i = 0; i < s->areas->heap_count && !has_ended(s); i++)
         put_blocks(s, s->areas->heaps[i]);
+    write_all(s);
     wndl_rt_roots_each(s->areas, early, count, put_root, s);
 }
 
