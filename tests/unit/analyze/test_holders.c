@@ -3,6 +3,7 @@
 
 #include "analyze/holders/dominators.h"
 #include "analyze/holders/graph.h"
+#include "analyze/holders/members.h"
 #include "analyze/holders/reach.h"
 #include "analyze/holders/steps.h"
 #include "base/buf.h"
@@ -576,6 +577,32 @@ static void trees_of_places_have_what_dominators_retain(void **state)
     }
 }
 
+/* ---- sites that stand for several */
+
+static void sites_of_one_size_stand_for_each_other(void **state)
+{
+    (void)state;
+    struct wndl_arena arena;
+    struct wndl_process_heap heap = {0};
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&heap.sites, &arena, sizeof(struct wndl_alloc_site));
+    for (uint32_t i = 0; i < 3; i++) {
+        struct wndl_alloc_site *site = wndl_vec_push(&heap.sites);
+        assert_non_null(site);
+        site->requested = i == 2 ? 40 : 24;
+        site->slop = i; /* does not matter */
+    }
+    const uint32_t none = WNDL_NO_INDEX;
+    assert_int_equal(wndl_heap_same_site(&heap, 0, 1), 0);
+    assert_int_equal(wndl_heap_same_site(&heap, 1, 0), 1);
+    assert_int_equal(wndl_heap_same_site(&heap, 2, 2), 2);
+    assert_int_equal(wndl_heap_same_site(&heap, 0, 2), none);
+    assert_int_equal(wndl_heap_same_site(&heap, none, 1), none);
+    assert_int_equal(wndl_heap_same_site(&heap, 1, none), none);
+    assert_int_equal(wndl_heap_same_site(&heap, none, none), none);
+    wndl_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -588,6 +615,7 @@ int main(void)
         cmocka_unit_test(a_long_chain_needs_no_stack),
         cmocka_unit_test(trees_of_places_have_what_dominators_retain),
         cmocka_unit_test(without_memory_nothing_is_lost),
+        cmocka_unit_test(sites_of_one_size_stand_for_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
