@@ -18,7 +18,6 @@ enum {
     BITS = 64,
     PATH_MOST = 4096,
     AT_ONCE = 1 << 20, /* bytes: then it may be given up */
-    AHEAD = 4,         /* blocks whose entries are fetched */
     FOUND = 64,        /* finds that wait for what was fetched for them */
     ROOT_DATA = 0,
     ROOT_STACK = 1,
@@ -50,6 +49,11 @@ struct scan {
     bool is_full, is_given_up;
     uint32_t *ranks; /* of all areas */
     size_t ranks_size;
+    /* By number of the block: its site, + 1; 0: it is gone; UINT32_MAX: not
+     * known, after a fork. */
+    uint32_t *sites;
+    size_t sites_size;
+    uint32_t begun;  /* number of blocks whose memory was read */
     uintptr_t block; /* the last one that was written */
     uint32_t number; /* of blocks that were written */
     /* The start of the block or root that is read, the word before its next
@@ -139,6 +143,42 @@ static uint32_t number_of(const struct wndl_rt_area *a, uintptr_t start)
     return a->ranks[bit / BITS] + (uint32_t)__builtin_popcountll(before);
 }
 
+/* ---- the sites of blocks */
+
+static void keep_site(void *context, const struct wndl_rt_block *b)
+{
+    struct scan *s = context;
+    const uintptr_t start = (uintptr_t)b->address;
+    const struct wndl_rt_area *a = wndl_rt_areas_heap_before(s->areas, start);
+    if (a == NULL || !wndl_rt_block_bitmap_has(&a->bitmap, start))
+        return;
+    const bool is_known = b->generation == s->areas->wanted->generation;
+    s->sites[number_of(a, start)] = is_known ? b->site + 1 : UINT32_MAX;
+}
+
+/*
+ * The table is in no order, so that a look-up of each block waits for memory.
+ * False without memory.
+ */
+static bool keep_sites(struct scan *s, uint32_t blocks)
+{
+    s->sites_size = ((size_t)blocks + 1) * sizeof *s->sites;
+    s->sites = wndl_raw_map(s->sites_size, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    if (s->sites != NULL)
+        wndl_rt_blocks_each(keep_site, s);
+    return s->sites != NULL;
+}
+
+/* Usable bytes of a block; a word if they are not known. */
+static size_t size_of(const struct scan *s, uint32_t number)
+{
+    const uint32_t site = s->sites[number];
+    if (site == 0 || site == UINT32_MAX)
+        return site == 0 ? 0 : sizeof(uintptr_t);
+    return (size_t)(s->areas->wanted->sites[site - 1].usable - 1);
+}
+
 /* ---- what is found, in its order */
 
 /*
@@ -146,25 +186,25 @@ static uint32_t number_of(const struct wndl_rt_area *a, uintptr_t start)
  * not there, a pointer to the end of a block leads to it: one past the last
  * element of an array. If another block starts there, that was found before.
  */
-static bool leads_into(const struct scan *s, uintptr_t word, uintptr_t start)
+static bool leads_into(const struct scan *s, size_t into, uint32_t number)
 {
-    const size_t size = wndl_rt_areas_size_at(s->areas, start);
-    const size_t into = word - start;
-    return into <= size && into != size - sizeof word;
+    const size_t size = size_of(s, number);
+    return into <= size && into != size - sizeof(uintptr_t);
 }
 
 static void take_word(struct scan *s, uintptr_t at, uintptr_t word)
 {
     uintptr_t start = word;
-    struct wndl_rt_area *a = wndl_rt_areas_heap_before(s->areas, word);
+    const struct wndl_rt_area *a = wndl_rt_areas_heap_before(s->areas, word);
     if (a == NULL || word > a->high ||
         (!wndl_rt_block_bitmap_has(&a->bitmap, word) &&
-            !(wndl_rt_block_bitmap_before(&a->bitmap, word, &start) &&
-                leads_into(s, word, start))) ||
+            !wndl_rt_block_bitmap_before(&a->bitmap, word, &start)) ||
         start == s->start)
         return;
+    const uint32_t target = number_of(a, start);
+    if (word != start && !leads_into(s, word - start, target))
+        return;
     const uint64_t place = (at - s->start) / sizeof word + 1;
-    const uint64_t target = number_of(a, start);
     put(s, place - s->word);
     put(s, zigzag(target - s->target) << 1 | (word != start));
     s->word = place;
@@ -288,50 +328,20 @@ static void take_memory(struct scan *s, uintptr_t start, uintptr_t end)
 
 /* ---- blocks */
 
-struct described {
-    const struct wndl_rt_areas *areas;
-    uint64_t site; /* + 1; 0: not known, after a fork */
-    size_t size;   /* usable bytes */
-};
-
-static void describe(void *context, struct wndl_rt_block *block)
-{
-    struct described *d = context;
-    const bool is_known = block->generation == d->areas->wanted->generation;
-    d->site = is_known ? (uint64_t)block->site + 1 : 0;
-    d->size = wndl_rt_areas_size_of(d->areas, block);
-}
-
 static void put_block(struct scan *s, uintptr_t start)
 {
-    struct described d = {.areas = s->areas};
-    (void)wndl_rt_blocks_hold(start, describe, &d);
-    add_found(s, FOUND_BLOCK, start, d.site);
-    take_memory(s, start, start + d.size);
+    const uint32_t number = s->begun++, site = s->sites[number];
+    add_found(s, FOUND_BLOCK, start, site == UINT32_MAX ? 0 : site);
+    take_memory(s, start, start + size_of(s, number));
 }
 
-/* The start of the block at or after *at, which moves past it, and whose entry
- * is fetched; 0: there is none. */
-static uintptr_t expect_block(const struct wndl_rt_area *a, uintptr_t *at)
-{
-    uintptr_t start;
-    if (!wndl_rt_block_bitmap_after(&a->bitmap, *at, &start))
-        return 0;
-    wndl_rt_blocks_expect(start);
-    *at = start + WNDL_RT_BLOCK_ALIGNMENT;
-    return start;
-}
-
-/* Entries are far apart in memory: they come while other blocks are read. */
 static void put_blocks(struct scan *s, const struct wndl_rt_area *a)
 {
-    uintptr_t at = a->bitmap.low, expected[AHEAD];
-    for (size_t i = 0; i < AHEAD; i++)
-        expected[i] = expect_block(a, &at);
-    for (size_t i = 0; expected[i] != 0 && !has_ended(s); i = (i + 1) % AHEAD) {
-        put_block(s, expected[i]);
-        expected[i] = expect_block(a, &at);
-    }
+    uintptr_t start;
+    for (uintptr_t at = a->bitmap.low;
+         !has_ended(s) && wndl_rt_block_bitmap_after(&a->bitmap, at, &start);
+         at = start + WNDL_RT_BLOCK_ALIGNMENT)
+        put_block(s, start);
 }
 
 /* ---- roots */
@@ -530,11 +540,16 @@ void wndl_rt_heap_scan(struct wndl_rt_areas *areas,
     const uint32_t blocks = number_blocks(&s);
     if (blocks == UINT32_MAX)
         return;
+    if (!keep_sites(&s, blocks)) {
+        wndl_raw_unmap(s.ranks, s.ranks_size);
+        return;
+    }
     find_executable(&s);
     s.parts = wndl_raw_map(sizeof *s.parts, PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS, -1);
     put(&s, blocks);
     scan_all(&s, early, count);
+    wndl_raw_unmap(s.sites, s.sites_size);
     wndl_raw_unmap(s.ranks, s.ranks_size);
     if (s.parts != NULL)
         wndl_raw_unmap(s.parts, sizeof *s.parts);
