@@ -245,7 +245,7 @@ static void add_found(
     s->finds[s->found++ % FOUND] = (struct found){kind, at, word};
 }
 
-/* Pointers lead anywhere: what tells their targets comes while others wait. */
+/* Pointers lead anywhere: data on their targets comes while others wait. */
 static void fetch_target(struct scan *s, uintptr_t word)
 {
     const struct wndl_rt_area *a = wndl_rt_areas_heap_before(s->areas, word);
