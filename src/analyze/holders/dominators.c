@@ -3,6 +3,8 @@
 
 #include "model/profile.h"
 
+#include <string.h>
+
 /*
  * A path that was compressed: its upper end, and the least semidominator on it.
  * They lie together, because both are read in no order: memory takes the time.
@@ -11,26 +13,12 @@ struct path {
     uint32_t ancestor, least;
 };
 
-/* A pointer to a node from one that was visited later, in a list. */
-struct back_edge {
-    uint32_t source;
-    uint32_t next; /* 0: it is the last */
-};
-
-/* Edges of a node on the search's stack that are still to be followed. */
-struct left {
-    uint32_t edge, end;
-};
-
 /*
  * Numbers of a depth-first search: 0 is a node above all roots and leaders, and
  * `node_of` has the node of each other. Up to `roots_end` are those that roots
  * lead to. By number: `parent` in the search's tree, `semi` the semidominator,
  * `paths`. Some arrays have a second use, before or after the one that they are
  * named for.
- *
- * The search itself takes all pointers from lower numbers into account, so that
- * only those from higher ones are kept, by target.
  */
 struct search {
     const struct wndl_heap_graph *g;
@@ -41,12 +29,10 @@ struct search {
     uint32_t *node_of; /* by number */
     uint32_t *parent, *semi;
     struct path *paths;
-    struct left *left;    /* by depth: `paths`, during the search */
-    uint32_t *dom;        /* by number: `paths`, at the end */
-    uint32_t *stack;      /* the result's `of`, until that is filled in */
-    uint32_t *first_back; /* by number: of `back`; 0: none */
-    struct back_edge *back;
-    uint32_t back_count;
+    uint32_t *next_edge; /* by depth: `paths`, during the search */
+    uint32_t *dom;       /* by number: `paths`, at the end */
+    uint32_t *stack;     /* the result's `of`, until that is filled in */
+    uint32_t *first_source, *sources; /* the edges backwards, by number */
 };
 
 static uint32_t *make(struct search *s, size_t count)
@@ -57,49 +43,29 @@ static uint32_t *make(struct search *s, size_t count)
 static bool make_room(struct search *s)
 {
     const size_t nodes = wndl_heap_graph_nodes(s->g);
-    const size_t edges = s->g->first_edge[nodes];
     s->number = make(s, nodes);
     s->parent = make(s, nodes);
     s->semi = make(s, nodes);
-    s->first_back = make(s, nodes);
-    s->dom = make(s, 2 * nodes + 2);
-    s->paths = (struct path *)(void *)s->dom;
-    s->left = (struct left *)(void *)s->dom;
-    s->back =
-        wndl_arena_calloc(&s->scratch, edges + 1, sizeof(struct back_edge));
+    s->next_edge = s->dom = make(s, 2 * nodes + 2);
+    s->paths = (struct path *)(void *)s->next_edge;
+    s->first_source = make(s, nodes);
+    s->sources = make(s, s->g->first_edge[nodes]);
     return s->number != NULL && s->parent != NULL && s->semi != NULL &&
-           s->first_back != NULL && s->dom != NULL && s->back != NULL;
+           s->paths != NULL && s->first_source != NULL && s->sources != NULL;
 }
 
 /* ---- the search */
 
-/* Visits a node at a depth of the stack, which holds numbers. */
+/* Visits a node at a depth of the stack. */
 static void visit(
     struct search *s, uint32_t node, uint32_t parent, uint32_t depth)
 {
     const uint32_t number = ++s->count;
     s->number[node] = number;
     s->node_of[number] = node;
-    s->parent[number] = s->semi[number] = parent;
-    s->first_back[number] = 0;
-    s->stack[depth] = number;
-    s->left[depth] = (struct left){
-        s->g->first_edge[node],
-        s->g->first_edge[node + 1],
-    };
-}
-
-/* A lost node holds nothing that roots lead to. */
-static void add_edge(struct search *s, uint32_t from, uint32_t to)
-{
-    if (from < to) {
-        s->semi[to] = from < s->semi[to] ? from : s->semi[to];
-        return;
-    }
-    if (from == to || (to <= s->roots_end && from > s->roots_end))
-        return;
-    s->back[++s->back_count] = (struct back_edge){from, s->first_back[to]};
-    s->first_back[to] = s->back_count;
+    s->parent[number] = parent;
+    s->stack[depth] = node;
+    s->next_edge[depth] = s->g->first_edge[node];
 }
 
 /* Visits all that `from` leads to and that was not visited before. */
@@ -108,17 +74,14 @@ static void search_from(struct search *s, uint32_t from)
     uint32_t depth = 1;
     visit(s, from, 0, 0);
     while (depth > 0) {
-        struct left *const left = &s->left[depth - 1];
-        if (left->edge == left->end) {
+        const uint32_t node = s->stack[depth - 1];
+        if (s->next_edge[depth - 1] == s->g->first_edge[node + 1]) {
             depth--;
             continue;
         }
-        const uint32_t to = s->g->edges[left->edge++].target;
-        const uint32_t number = s->stack[depth - 1];
-        if (s->number[to] != 0)
-            add_edge(s, number, s->number[to]);
-        else
-            visit(s, to, number, depth++);
+        const uint32_t to = s->g->edges[s->next_edge[depth - 1]++].target;
+        if (s->number[to] == 0)
+            visit(s, to, s->number[node], depth++);
     }
 }
 
@@ -130,26 +93,22 @@ static void search_roots(struct search *s)
 }
 
 /* Begins at any block that was not visited. Returns how often. */
-static uint32_t search_rest(struct search *s)
+static uint32_t search_rest(struct search *s, uint32_t *begins)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->g->block_count; i++) {
         if (s->number[i] != 0)
             continue;
+        begins[count++] = i;
         search_from(s, i);
-        count++;
     }
     return count;
 }
 
-/* Copies the nodes where that began to `begins`, in their order. */
-static void forget_rest(struct search *s, uint32_t *begins)
+static void forget_rest(struct search *s)
 {
-    for (uint32_t i = s->roots_end + 1; i <= s->count; i++) {
+    for (uint32_t i = s->roots_end + 1; i <= s->count; i++)
         s->number[s->node_of[i]] = 0;
-        if (s->parent[i] == 0)
-            *begins++ = s->node_of[i];
-    }
     s->count = s->roots_end;
 }
 
@@ -160,22 +119,51 @@ static void forget_rest(struct search *s, uint32_t *begins)
 static bool search_leaks(struct search *s, struct wndl_arena *arena)
 {
     struct wndl_heap_dominators *d = s->d;
-    const uint32_t kept = s->back_count;
-    uint32_t left = search_rest(s);
-    uint32_t *const begins = make(s, left);
+    uint32_t *begins = s->first_source, *leaders = s->semi;
+    uint32_t left = search_rest(s, begins);
+    forget_rest(s);
     d->leader_count = 0;
-    d->leaders = wndl_arena_calloc(arena, (size_t)left + 1, sizeof *d->leaders);
-    if (begins == NULL || d->leaders == NULL)
-        return false;
-    forget_rest(s, begins);
-    s->back_count = kept;
     while (left-- > 0) {
         if (s->number[begins[left]] != 0)
             continue;
-        d->leaders[d->leader_count++] = begins[left];
+        leaders[d->leader_count++] = begins[left];
         search_from(s, begins[left]);
     }
-    return true;
+    const size_t size = d->leader_count * sizeof *leaders;
+    d->leaders = wndl_arena_alloc(arena, size + sizeof *leaders);
+    if (d->leaders != NULL)
+        memcpy(d->leaders, leaders, size);
+    return d->leaders != NULL;
+}
+
+/* ---- edges backwards */
+
+/* The number of an edge's target. That of a later edge is fetched. */
+static uint32_t target_of(const struct search *s, uint32_t edge, uint32_t edges)
+{
+    enum { AHEAD = 16 };
+    if (edge + AHEAD < edges)
+        __builtin_prefetch(&s->number[s->g->edges[edge + AHEAD].target]);
+    return s->number[s->g->edges[edge].target];
+}
+
+/* All nodes have a number. */
+static void turn_edges(struct search *s)
+{
+    const struct wndl_heap_graph *g = s->g;
+    const uint32_t nodes = wndl_heap_graph_nodes(g);
+    const uint32_t edges = g->first_edge[nodes];
+    memset(s->first_source, 0, (nodes + 2) * sizeof *s->first_source);
+    for (uint32_t e = 0; e < edges; e++)
+        s->first_source[target_of(s, e, edges)]++;
+    for (uint32_t i = 1; i <= nodes; i++)
+        s->first_source[i] += s->first_source[i - 1];
+    s->first_source[nodes + 1] = edges;
+    for (uint32_t i = 0; i < nodes; i++) {
+        for (uint32_t e = g->first_edge[i]; e < g->first_edge[i + 1]; e++)
+            s->sources[--s->first_source[target_of(s, e, edges)]] =
+                s->number[i];
+    }
 }
 
 /* ---- semi-NCA */
@@ -185,6 +173,8 @@ static uint32_t evaluate(struct search *s, uint32_t v, uint32_t linked)
 {
     struct path *const paths = s->paths;
     uint32_t depth = 0;
+    if (v < linked)
+        return v;
     for (uint32_t at = v; paths[at].ancestor >= linked; at = paths[at].ancestor)
         s->stack[depth++] = at;
     while (depth-- > 0) {
@@ -197,12 +187,22 @@ static uint32_t evaluate(struct search *s, uint32_t v, uint32_t linked)
     return paths[v].least;
 }
 
+/* Whether a pointer from there counts: what is lost holds nothing. */
+static bool is_holder(const struct search *s, uint32_t source, uint32_t v)
+{
+    return source != 0 && (source <= s->roots_end || v > s->roots_end);
+}
+
 /* Roots and leaders hang below number 0. */
 static void find_semidominator(struct search *s, uint32_t v)
 {
-    uint32_t least = s->semi[v];
-    for (uint32_t i = s->first_back[v]; i != 0; i = s->back[i].next) {
-        const uint32_t semi = evaluate(s, s->back[i].source, v + 1);
+    const uint32_t end = s->parent[v] == 0 ? 0 : s->first_source[v + 1];
+    uint32_t least = s->parent[v];
+    for (uint32_t i = s->first_source[v]; i < end; i++) {
+        const uint32_t source = s->sources[i];
+        if (!is_holder(s, source, v))
+            continue;
+        const uint32_t semi = evaluate(s, source, v + 1);
         least = semi < least ? semi : least;
     }
     s->semi[v] = s->paths[v].least = least;
@@ -239,6 +239,7 @@ static bool find_all(struct search *s, struct wndl_arena *arena)
     search_roots(s);
     if (!search_leaks(s, arena))
         return false;
+    turn_edges(s);
     find_dominators(s);
     keep_dominators(s);
     return true;
