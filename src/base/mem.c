@@ -1,8 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 
+#include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+enum { LARGE_PAGE = 2 * 1024 * 1024, LARGE = 2 * LARGE_PAGE };
+
+/*
+ * Asks for large pages. Large tables are read in no order: with small pages,
+ * each read waits for the page's entry, too.
+ */
+static void advise(void *memory, size_t size)
+{
+    const uintptr_t mask = ~(uintptr_t)(LARGE_PAGE - 1);
+    const uintptr_t start = ((uintptr_t)memory + LARGE_PAGE - 1) & mask;
+    const uintptr_t end = ((uintptr_t)memory + size) & mask;
+    const int saved = errno;
+    (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+    errno = saved;
+}
 
 static void *libc_resize(struct wndl_mem *mem, void *old, size_t size)
 {
@@ -11,7 +30,10 @@ static void *libc_resize(struct wndl_mem *mem, void *old, size_t size)
         free(old);
         return NULL;
     }
-    return realloc(old, size);
+    void *memory = realloc(old, size);
+    if (memory != NULL && size >= LARGE)
+        advise(memory, size);
+    return memory;
 }
 
 struct wndl_mem *wndl_mem_libc(void)
