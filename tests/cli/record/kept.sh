@@ -32,26 +32,39 @@ killed() {
     kill -KILL "$target" 2>/dev/null || true
 }
 
-# CPU time in ms: what the kernel counted, and what the recording has.
+# CPU time in ms: at which the target still ran, and what the recording has.
 used_ms() {
-    awk '{ print int($1 / 1e6) }' "/proc/$target/schedstat"
+    echo $(($(od -An -t u8 worked) / 1000000))
 }
 recorded_ms() {
     awk '$1 == "thread" { ns += $6 } END { print int(ns / 1e6) }' dump
 }
 
-# lost_at_most MS WHOM
+# record_and_kill MS WHOM: sets `used` and `have`.
+record_and_kill() {
+    rm -f worked
+    started record -q -r 1000 -o r.wndl -- "$fixtures/worked" worked
+    wait_for_cpu "$1" "$target"
+    used=$(used_ms)
+    killed "$2"
+    [ "$2" = recorder ] || used=$(used_ms)
+    "$recdump" r.wndl >dump || fail "$2 killed: no recording"
+    have=$(recorded_ms)
+    at_least $(($1 / 2)) "$used" "ms at which the target still ran"
+    # Ticks that come late are fewer.
+    at_least $((have / 2)) "$(samples_of 1)" "samples of $have ms"
+}
+
+# lost_at_most MS WHOM. Where a machine is made to wait by another one, the last
+# tick comes up to 60 ms late, in 1 of 300 recordings: each has two tries, so that
+# 1 of 30,000 runs fails for that. A recorder that loses what came after its last
+# chunk, 0 to 100 ms, passes in 1 of 20 runs, and fails in the next.
 lost_at_most() {
     for ms in 250 400 650; do
-        started record -q -r 1000 -o r.wndl -- "$fixtures/burn" 20000 0
-        wait_for_cpu $ms "$target"
-        used=$(used_ms)
-        killed "$2"
-        "$recdump" r.wndl >dump || fail "$2 killed: no recording"
-        have=$(recorded_ms)
+        record_and_kill $ms "$2"
+        [ $((used - have)) -le "$1" ] || record_and_kill $ms "$2"
         [ $((used - have)) -le "$1" ] ||
             fail "$2 killed after $used ms of CPU time: $have are recorded"
-        at_least $((have * 9 / 10)) "$(samples_of 1)" "samples of $have ms"
     done
 }
 lost_at_most 20 target
