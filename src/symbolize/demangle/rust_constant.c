@@ -124,16 +124,9 @@ static void read_string(struct wndl_rust *r)
 
 /* ---- structures */
 
-/* Up to "E", with commas. Returns how many there are. */
-static size_t read_list(struct wndl_rust *r)
+static void read_part(struct wndl_rust *r)
 {
-    size_t count = 0;
-    for (; wndl_rust_more(r); count++) {
-        if (count > 0)
-            wndl_rust_text(r, ", ");
-        wndl_rust_constant(r, true);
-    }
-    return count;
+    wndl_rust_constant(r, true);
 }
 
 static void read_fields(struct wndl_rust *r)
@@ -158,7 +151,7 @@ static void read_value(struct wndl_rust *r)
         return;
     case 'T':
         wndl_rust_text(r, "(");
-        (void)read_list(r);
+        (void)wndl_rust_list(r, read_part, ", ");
         wndl_rust_text(r, ")");
         return;
     case 'S':
@@ -185,12 +178,12 @@ static void read_compound(struct wndl_rust *r, uint8_t tag)
         return;
     case 'A':
         wndl_rust_text(r, "[");
-        (void)read_list(r);
+        (void)wndl_rust_list(r, read_part, ", ");
         wndl_rust_text(r, "]");
         return;
     case 'T':
         wndl_rust_text(r, "(");
-        if (read_list(r) == 1)
+        if (wndl_rust_list(r, read_part, ", ") == 1)
             wndl_rust_text(r, ",");
         wndl_rust_text(r, ")");
         return;

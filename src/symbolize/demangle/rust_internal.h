@@ -117,6 +117,9 @@ const uint8_t *wndl_rust_jump(struct wndl_rust *r);
 
 /* ---- rust_v0, rust_constant */
 
+/* Reads up to "E", with `between` between two. Returns how many there are. */
+size_t wndl_rust_list(struct wndl_rust *r, void (*read)(struct wndl_rust *r),
+    const char *between);
 /* `in_value`: arguments have "::" before them, as in expressions. */
 void wndl_rust_path(struct wndl_rust *r, bool in_value);
 /* `in_value`: a constant within another, which has no braces around it. */

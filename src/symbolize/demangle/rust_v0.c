@@ -68,8 +68,7 @@ static void read_argument(struct wndl_rust *r)
         read_type(r);
 }
 
-/* Up to "E", with commas. Returns how many there are. */
-static size_t read_list(
+size_t wndl_rust_list(
     struct wndl_rust *r, void (*read)(struct wndl_rust *r), const char *between)
 {
     size_t count = 0;
@@ -165,7 +164,7 @@ static void read_path(struct wndl_rust *r, bool in_value)
         if (in_value)
             wndl_rust_text(r, "::");
         wndl_rust_text(r, "<");
-        (void)read_list(r, read_argument, ", ");
+        (void)wndl_rust_list(r, read_argument, ", ");
         wndl_rust_text(r, ">");
         return;
     case 'B':
@@ -239,7 +238,7 @@ static void read_array(struct wndl_rust *r, bool has_size)
 static void read_tuple(struct wndl_rust *r)
 {
     wndl_rust_text(r, "(");
-    if (read_list(r, read_type, ", ") == 1)
+    if (wndl_rust_list(r, read_type, ", ") == 1)
         wndl_rust_text(r, ",");
     wndl_rust_text(r, ")");
 }
@@ -267,7 +266,7 @@ static void read_function(struct wndl_rust *r)
     if (wndl_rust_take(r, 'K'))
         read_abi(r);
     wndl_rust_text(r, "fn(");
-    (void)read_list(r, read_type, ", ");
+    (void)wndl_rust_list(r, read_type, ", ");
     wndl_rust_text(r, ")");
     if (!wndl_rust_take(r, 'u')) {
         wndl_rust_text(r, " -> ");
@@ -293,7 +292,7 @@ static bool read_open_path(struct wndl_rust *r)
     } else if (wndl_rust_take(r, 'I')) {
         wndl_rust_path(r, false);
         wndl_rust_text(r, "<");
-        (void)read_list(r, read_argument, ", ");
+        (void)wndl_rust_list(r, read_argument, ", ");
         is_open = true;
     } else {
         wndl_rust_path(r, false);
@@ -322,7 +321,7 @@ static void read_dyn(struct wndl_rust *r)
     uint64_t lifetimes = r->lifetimes;
     wndl_rust_text(r, "dyn ");
     read_binder(r);
-    (void)read_list(r, read_trait, " + ");
+    (void)wndl_rust_list(r, read_trait, " + ");
     r->lifetimes = lifetimes;
     r->failed |= !wndl_rust_take(r, 'L');
     uint64_t lifetime = wndl_rust_number(r);
