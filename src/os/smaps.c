@@ -103,6 +103,11 @@ static enum wndl_memory_kind kind_of(
 
 /* ---- lines */
 
+static bool is_arena_so_far(const struct reading *r)
+{
+    return r->kind == WNDL_MEMORY_HEAP && r->at.name[0] == '\0';
+}
+
 static void end_mapping(struct reading *r)
 {
     if (r->visitor != NULL && r->resident != 0) {
@@ -147,9 +152,7 @@ static bool ends_as_arena(
 /* The unused part of an arena is no guard. */
 static void begin_mapping(struct reading *r, const struct wndl_mapping *m)
 {
-    const bool is_arena_so_far =
-        r->kind == WNDL_MEMORY_HEAP && r->at.name[0] == '\0';
-    if (is_arena_so_far && !ends_as_arena(r, m))
+    if (is_arena_so_far(r) && !ends_as_arena(r, m))
         r->kind = WNDL_MEMORY_MAPPED;
     end_mapping(r);
     const enum wndl_memory_kind kind = kind_of(r, m);
@@ -188,6 +191,17 @@ static bool is_undumped(struct wndl_bytes line)
     return false;
 }
 
+/*
+ * The runtime's reserved memory begins at an arena's address by chance, as any
+ * mapping for huge pages; its unused rest is no guard.
+ */
+static void see_undumped(struct reading *r)
+{
+    if (r->kind == WNDL_MEMORY_MAPPED || is_arena_so_far(r))
+        r->kind = WNDL_MEMORY_WINDLASS;
+    r->is_guard = false;
+}
+
 static void read_detail(struct reading *r, struct wndl_bytes line)
 {
     if (begins(line, "Rss:"))
@@ -196,9 +210,8 @@ static void read_detail(struct reading *r, struct wndl_bytes line)
         r->sum->proportional += bytes_of(line, "Pss:");
     else if (begins(line, "Size:"))
         r->size += bytes_of(line, "Size:");
-    else if (begins(line, "VmFlags:") && r->kind == WNDL_MEMORY_MAPPED &&
-             is_undumped(line))
-        r->kind = WNDL_MEMORY_WINDLASS;
+    else if (begins(line, "VmFlags:") && is_undumped(line))
+        see_undumped(r);
 }
 
 static bool read_lines(void *context, struct wndl_bytes lines)

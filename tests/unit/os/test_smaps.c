@@ -114,6 +114,26 @@ static void large_mapping_is_neither_stack_nor_zeroed_data(void **state)
     assert_int_equal(sum.resident[WNDL_MEMORY_MAPPED], 3 * KIB);
 }
 
+/* A reserved part begins at an arena's address by chance: 8 KiB of it used. */
+static void own_memory_is_neither_arena_nor_guard(void **state)
+{
+    (void)state;
+    static const struct line lines[] = {
+        {"7f6704000000-7f6704020000 rw-p 0 00:00 0 ", 8, true},
+        {"7f6704020000-7f6714000000 ---p 0 00:00 0 ", 0, true},
+        {"7f6714000000-7f6714010000 rw-p 0 00:00 0 ", 1, false}, /* arena */
+        {"7f6714010000-7f6718000000 ---p 0 00:00 0 ", 0, false},
+        {"7f6804001000-7f6804021000 rw-p 0 00:00 0 ", 16, true},
+        {"7f6804021000-7f6814001000 ---p 0 00:00 0 ", 0, true},
+        {"7f6814001000-7f6814002000 rw-p 0 00:00 0 ", 2, false},
+    };
+    struct wndl_memory_sum sum;
+    sum_up_lines(lines, sizeof lines / sizeof lines[0], &sum);
+    assert_int_equal(sum.resident[WNDL_MEMORY_WINDLASS], 24 * KIB);
+    assert_int_equal(sum.resident[WNDL_MEMORY_HEAP], 1 * KIB);
+    assert_int_equal(sum.resident[WNDL_MEMORY_MAPPED], 2 * KIB);
+}
+
 static void text_of_another_format_is_no_memory(void **state)
 {
     (void)state;
@@ -268,6 +288,7 @@ int main(void)
         cmocka_unit_test(places_of_files_sum_to_their_kinds),
         cmocka_unit_test(places_without_room_are_left_out),
         cmocka_unit_test(large_mapping_is_neither_stack_nor_zeroed_data),
+        cmocka_unit_test(own_memory_is_neither_arena_nor_guard),
         cmocka_unit_test(text_of_another_format_is_no_memory),
         cmocka_unit_test(this_process_is_summed_up),
     };
