@@ -30,7 +30,8 @@
 enum {
     SHORTEST = 1000000, /* between ticks; more often is useless */
     SOME_FAULTS = 2000000,
-    MUCH = 100000000,
+    MUCH = 30000000, /* ns; no call makes that: a fault, or a virtual machine's
+                      * processor that stood still */
     PROMPT = 100000, /* ns; a later first signal found the thread waiting */
     FAULT_AT_MOST = 8000, /* ns of a fault for a page that exists or is made
                            * anew */
@@ -143,8 +144,11 @@ static uint64_t count_faults(void)
     return (uint64_t)usage.ru_minflt;
 }
 
-/* Page faults leave no trace in the context, but the kernel counts them. */
-static bool is_by_faults(const struct wndl_rt_thread *t, uint64_t ns)
+/*
+ * Page faults leave no trace in the context, but the kernel counts them. A tick
+ * cannot wait for a call where none may come for long.
+ */
+static bool is_by_no_call(const struct wndl_rt_thread *t, uint64_t ns)
 {
     return ns > MUCH || (ns > SOME_FAULTS &&
                             (count_faults() - t->faults) * FAULT_AT_MOST > ns);
@@ -157,7 +161,7 @@ void wndl_rt_perf_on_tick(struct wndl_rt_sample *sample)
     uint64_t left = smaller(wndl_rt.interval, sample->cpu - t->perf_cpu);
     if (open <= left + wndl_rt.interval / NOTHING ||
         (!wndl_rt_restart_is_after_call(sample->context) &&
-            !is_by_faults(t, open - left)))
+            !is_by_no_call(t, open - left)))
         return;
     sample->in_kernel = true;
     if (!wndl_rt_sample_take(sample, open - left))
