@@ -69,12 +69,19 @@ static void report_fault(struct wndl_memory_sink *sink, void *data)
     *(volatile int *)data = 1;
 }
 
-static int runs; /* report_slowly() */
+static int runs, unregisters; /* report_slowly() */
+
+static int is_set(const int *flag)
+{
+    return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+}
 
 static void report_slowly(struct wndl_memory_sink *sink, void *data)
 {
     (void)data;
     __atomic_store_n(&runs, 1, __ATOMIC_RELEASE);
+    while (!is_set(&unregisters))
+        usleep(1000);
     usleep(100000);
     wndl_memory_yield_bytes(sink, "explicit/slow", WNDL_MEMORY_HEAP, 1, "");
     __atomic_store_n(&runs, 0, __ATOMIC_RELEASE);
@@ -137,10 +144,11 @@ static void unregister_while_it_runs(void)
 {
     wndl_memory_register(&slow);
     say_ready();
-    while (__atomic_load_n(&runs, __ATOMIC_ACQUIRE) == 0)
+    while (!is_set(&runs))
         usleep(1000);
+    __atomic_store_n(&unregisters, 1, __ATOMIC_RELEASE);
     wndl_memory_unregister(&slow);
-    if (__atomic_load_n(&runs, __ATOMIC_ACQUIRE) != 0)
+    if (is_set(&runs))
         abort();
     await_end();
 }

@@ -99,15 +99,20 @@ zpty -w z 'compinit -u -d ./dump; setopt NO_always_last_prompt no_beep'
 zpty -w z 'zstyle ":completion:*" list-prompt ""; echo rea""dy'
 zpty -r -m z line '*ready*'
 zpty -w -n z "windlass $1"$'\t\t'
-sleep 1.5
-zpty -r -t z line '*zzz*' || :
-while zpty -r -t z more; do line+=$more; done
+for try in {1..300}; do
+    sleep 0.1
+    while zpty -r -t z more; do line+=$more; done
+    lacks=
+    for word in ${=2}; do [[ $line == *$word* ]] || lacks=$word; done
+    [[ -z $lacks ]] && break
+done
 zpty -d z
 print -r -- $line
 X
     while IFS='|' read -r wanted typed; do
         case $wanted in *+*) ;; *) continue ;; esac
-        zsh ask.zsh "$typed" 2>err | tr -d '\r\a' | tr -s ' =\t' '\n\n\n' |
+        must=$(echo "$wanted" | tr ' ' '\n' | sed -n 's/^+//p')
+        zsh ask.zsh "$typed" "$must" 2>err | tr -d '\r\a' | tr -s ' =\t' '\n\n\n' |
             sed 's/\x1b\[[0-9;?]*[a-zA-Z]//g' >got || true
         # What is typed is on the screen, too: only what must be there counts.
         check zsh "$typed" "$(echo "$wanted" | tr ' ' '\n' | grep '^+')"

@@ -27,7 +27,7 @@ done
 "$windlass" unwind-table show plugin.so.wut >said
 grep -q 'no build-id' said || fail "show: $(cat said)"
 
-# usual_stacks: those with a tenth of the samples and more, in ./stacks; by the
+# usual_stacks: those with a fifth of the samples and more, in ./stacks; by the
 # names of what was not stripped; what burn() calls counts for burn().
 usual_stacks() {
     mkdir kept
@@ -38,7 +38,7 @@ usual_stacks() {
     rmdir kept
     awk '{ weight = $NF; all += weight; sub(/ [0-9]+$/, "")
             sub(/;burn;.*/, ";burn"); of[$0] += weight }
-        END { for (text in of) if (of[text] * 10 > all) print text }' \
+        END { for (text in of) if (of[text] * 5 > all) print text }' \
         folded.txt | sort -u >stacks
 }
 

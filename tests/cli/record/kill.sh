@@ -3,10 +3,10 @@
 . "$(dirname "$0")/../lib/record_lib.sh"
 
 # The program is killed without warning.
-# (Once it has used 300 ms.)
+# (Once it has used 400 ms.)
 cat >kills.sh <<'S'
 "$1" 60000 0 &
-while [ "$(awk '{ print int($1 / 1e6) }' /proc/$!/schedstat)" -lt 300 ]; do
+while [ "$(awk '{ print int($1 / 1e6) }' /proc/$!/schedstat)" -lt 400 ]; do
     sleep 0.05
 done
 kill -9 $!
@@ -16,12 +16,12 @@ record 137 -- sh kills.sh "$fixtures/burn"
 sampled 250 "of what was killed" '$NF == "burn"'
 
 # Interrupted from elsewhere: the program gets it, the recording is finished.
-# timeout sends what it gets itself, once the program has used 300 ms.
+# timeout sends what it gets itself, once the program has used 400 ms.
 env --default-signal=INT timeout -s INT 600 "$windlass" record -o int.wndl \
     "$fixtures/burn" 60000 0 >out 2>said &
 interrupted=$!
 recorder=$(child_of $interrupted)
-wait_for_cpu 300 "$(child_of "$recorder")"
+wait_for_cpu 400 "$(child_of "$recorder")"
 kill -INT $interrupted
 status=0
 wait $interrupted || status=$?
@@ -32,7 +32,7 @@ sampled 250 "interrupted"
 
 "$windlass" record -o term.wndl "$fixtures/burn" 60000 0 >out 2>said &
 recorder=$!
-wait_for_cpu 300 "$(child_of $recorder)"
+wait_for_cpu 400 "$(child_of $recorder)"
 kill -TERM $recorder
 status=0
 wait $recorder || status=$?

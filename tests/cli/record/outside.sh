@@ -118,6 +118,6 @@ whole with_cgo ';runtime.goexit[^;]*;.*main.work;main.sum'
 cp "$fixtures/burn" other
 chown nobody other
 chmod 4755 other
-record 3 -- ./other 300 3
+record 3 -- ./other 350 3
 sampled 250 "of a set-user-ID program" 1
 complete_above 99

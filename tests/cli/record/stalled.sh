@@ -92,6 +92,7 @@ kill -STOP $recorder
 : >go
 until_true "another image runs" test -e late
 kill -CONT $recorder
+until_true "the recorder answers" "$windlass" ctl $recorder status
 : >on
 wait $recorder || fail "exit status $?: $(cat said)"
 "$recdump" r.wndl >dump

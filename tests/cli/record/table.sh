@@ -21,13 +21,13 @@ mkdir -p "$debug"
 objcopy --only-keep-debug whole/tabled \
     "$debug/$(echo "$id" | cut -c 3-).debug"
 
-# usual_stacks: those with a tenth of the samples and more, in ./stacks; what
+# usual_stacks: those with a fifth of the samples and more, in ./stacks; what
 # burn() calls, such as the clock, counts for burn().
 usual_stacks() {
     "$windlass" export --debug-dir debug -o folded.txt r.wndl 2>/dev/null
     awk '{ weight = $NF; all += weight; sub(/ [0-9]+$/, "")
             sub(/;burn;.*/, ";burn"); of[$0] += weight }
-        END { for (text in of) if (of[text] * 10 > all) print text }' \
+        END { for (text in of) if (of[text] * 5 > all) print text }' \
         folded.txt | sort >stacks
 }
 

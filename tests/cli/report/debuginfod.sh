@@ -64,6 +64,7 @@ grep -q 'windlass: looking up symbols, [12] s' shown ||
 
 # Nothing but the report where there is no terminal; and the cache answers.
 kill "$server"
+wait "$server" || :
 server=
 timeout 100 "$windlass" report --debuginfod a.wndl >again 2>said ||
     fail "report of what is cached fails: $(cat said)"

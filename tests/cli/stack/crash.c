@@ -24,22 +24,6 @@ static inline __attribute__((always_inline)) void poke_field(int *record)
     poke(record + 4);
 }
 
-static void *worker(void *record)
-{
-    poke_field(record);
-    sink++;
-    return NULL;
-}
-
-static void *sleeper(void *unused)
-{
-    char byte;
-    atomic_store(&sleeping, (int)syscall(SYS_gettid));
-    if (read(pipes[0], &byte, 1) < 0)
-        abort();
-    return unused;
-}
-
 static int is_blocked(int tid)
 {
     char path[64], text[512];
@@ -52,6 +36,25 @@ static int is_blocked(int tid)
     text[size] = '\0';
     const char *name_end = strrchr(text, ')');
     return name_end != NULL && name_end[1] == ' ' && name_end[2] == 'S';
+}
+
+/* The main thread waits for this one before it crashes. */
+static void *worker(void *record)
+{
+    while (!is_blocked(getpid()))
+        usleep(1000);
+    poke_field(record);
+    sink++;
+    return NULL;
+}
+
+static void *sleeper(void *unused)
+{
+    char byte;
+    atomic_store(&sleeping, (int)syscall(SYS_gettid));
+    if (read(pipes[0], &byte, 1) < 0)
+        abort();
+    return unused;
 }
 
 static int by_null(void)
