@@ -37,7 +37,7 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 16,
+    WNDL_SHM_VERSION = 17,
     WNDL_SHM_THREADS = 2048, /* at a time; rings of ended ones are reused */
     WNDL_SHM_MODULES = 3 * 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
@@ -54,7 +54,7 @@ enum {
     WNDL_SHM_MADE_BYTES = 4 * 1024 * 1024, /* of all; only used pages exist */
     WNDL_SHM_COPIES = 256, /* of lost stacks; only used pages exist */
     WNDL_SHM_COPY_REGS = 17,
-    WNDL_SHM_COPY_BYTES = 32 * 1024 - 18 * 8,
+    WNDL_SHM_COPY_BYTES = 64 * 1024 - 18 * 8,
     WNDL_FRAMES_RESUMED = 7,     /* compared with the last walk's, not walked */
     WNDL_FRAMES_MAX = 32 * 1024, /* maximum of --max-frames */
 };
@@ -361,7 +361,7 @@ _Static_assert(
         sizeof(struct wndl_ring) == WNDL_RING_BYTES + 128 &&
         sizeof(struct wndl_shm_module) == 88 &&
         sizeof(struct wndl_shm_made) == 32 &&
-        sizeof(struct wndl_shm_copy) == 32 * 1024 &&
+        sizeof(struct wndl_shm_copy) == 64 * 1024 &&
         offsetof(struct wndl_shm, made) % 8 == 0 &&
         offsetof(struct wndl_shm, made_bytes) % 4096 == 0 &&
         offsetof(struct wndl_shm, frames_by) == 24 &&

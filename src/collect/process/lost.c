@@ -4,6 +4,7 @@
 #include "collect/offcpu/place.h"
 #include "collect/offcpu/stack.h"
 #include "collect/process/process.h"
+#include "collect/process/stack_copy.h"
 #include "os/clock.h"
 #include "unwind/core/frame.h"
 
@@ -28,8 +29,7 @@ struct waiting {
     struct wndl_lost_sample sample;
     uint32_t made;  /* tables that there were when it was last tried */
     uint32_t found; /* node of `tree`; 0: it has no stack yet */
-    struct wndl_shm_copy *copy; /* NULL once it has a stack */
-    uint32_t room;              /* bytes of *copy */
+    struct wndl_stack_copy *stack; /* NULL once it has its node */
 };
 
 struct wndl_lost {
@@ -38,7 +38,8 @@ struct wndl_lost {
     struct wndl_offcpu_subject subject;
     struct wndl_shm *shm; /* NULL: it has none, or the process has ended */
     const struct wndl_shm_copy *copies; /* of the block; NULL: it has none */
-    bool has_left;                      /* another image may have the pid */
+    struct wndl_stack_copies stacks;
+    bool has_left; /* another image may have the pid */
     uint32_t process, nodes;
     uint32_t in_vain;
     uint64_t taken; /* `changed` of the code that was taken over; 0: none */
@@ -94,6 +95,7 @@ struct wndl_lost *wndl_lost_new(
     lost->shm = owner->shm;
     lost->process = owner->process;
     lost->copies = owner->copies;
+    lost->stacks.bytes = &shared->bytes;
     lost->end = &lost->first;
     lost->found_end = &lost->found;
     lost->subject = (struct wndl_offcpu_subject){
@@ -104,26 +106,24 @@ struct wndl_lost *wndl_lost_new(
     return lost;
 }
 
-static void free_copy(struct wndl_lost_shared *shared, struct waiting *w)
+static void free_copy(struct wndl_lost *lost, struct waiting *w)
 {
-    if (w->copy != NULL)
-        shared->bytes -= w->room;
-    wndl_mem_free(wndl_mem_libc(), w->copy);
-    w->copy = NULL;
+    wndl_stack_copy_free(&lost->stacks, w->stack);
+    w->stack = NULL;
 }
 
-static void free_waiting(struct wndl_lost_shared *shared, struct waiting *w)
+static void free_waiting(struct wndl_lost *lost, struct waiting *w)
 {
-    free_copy(shared, w);
-    shared->held--;
+    free_copy(lost, w);
+    lost->shared->held--;
     wndl_mem_free(wndl_mem_libc(), w);
 }
 
-static void free_list(struct wndl_lost_shared *shared, struct waiting *first)
+static void free_list(struct wndl_lost *lost, struct waiting *first)
 {
     for (struct waiting *next; first != NULL; first = next) {
         next = first->next;
-        free_waiting(shared, first);
+        free_waiting(lost, first);
     }
 }
 
@@ -131,8 +131,9 @@ void wndl_lost_free(struct wndl_lost *lost)
 {
     if (lost == NULL)
         return;
-    free_list(lost->shared, lost->first);
-    free_list(lost->shared, lost->found);
+    free_list(lost, lost->first);
+    free_list(lost, lost->found);
+    wndl_stack_copies_close(&lost->stacks);
     wndl_offcpu_code_free(&lost->subject.code);
     wndl_offcpu_tree_free(&lost->subject.tree);
     wndl_mem_free(wndl_mem_libc(), lost);
@@ -238,58 +239,51 @@ static bool has_room(const struct wndl_lost_shared *shared)
     return shared->bytes < BYTES_MAX && shared->held < HELD_MAX;
 }
 
-static struct wndl_shm_copy *copy_out(
-    const struct wndl_shm_copy *from, uint32_t *room)
-{
-    const uint32_t size = from->size, below = from->below;
-    if (size > WNDL_SHM_COPY_BYTES || below >= size)
-        return NULL;
-    *room = (uint32_t)offsetof(struct wndl_shm_copy, bytes) + size;
-    struct wndl_shm_copy *copy = wndl_mem_zalloc(wndl_mem_libc(), *room);
-    if (copy == NULL)
-        return NULL;
-    memcpy(copy, from, *room);
-    copy->size = size; /* the process may have written there since */
-    copy->below = below;
-    return copy;
-}
-
-static void append(struct wndl_lost *lost,
-    const struct wndl_lost_sample *sample, struct wndl_shm_copy *copy,
-    uint32_t room)
+/* False if there is no memory. */
+static bool append(struct wndl_lost *lost,
+    const struct wndl_lost_sample *sample, struct wndl_stack_copy *stack)
 {
     struct waiting *w = wndl_mem_zalloc(wndl_mem_libc(), sizeof *w);
-    if (w == NULL) {
-        wndl_mem_free(wndl_mem_libc(), copy);
-        write_sample(lost, sample, sample->node, sample->end);
-        return;
+    if (w == NULL || stack == NULL) {
+        wndl_stack_copy_free(&lost->stacks, stack);
+        wndl_mem_free(wndl_mem_libc(), w);
+        return false;
     }
-    *w = (struct waiting){
-        .sample = *sample, .made = UINT32_MAX, .copy = copy, .room = room};
-    lost->shared->bytes += room;
+    *w =
+        (struct waiting){.sample = *sample, .made = UINT32_MAX, .stack = stack};
     lost->shared->held++;
     *lost->end = w;
     lost->end = &w->next;
+    return true;
+}
+
+/* The process may write there at any time: each number is read once. */
+static struct wndl_stack_copy *copy_out(
+    struct wndl_lost *lost, uint32_t thread, const struct wndl_shm_copy *from)
+{
+    const volatile struct wndl_shm_copy *theirs = from;
+    const uint32_t size = theirs->size, below = theirs->below;
+    return size > WNDL_SHM_COPY_BYTES || below >= size
+               ? NULL
+               : wndl_stack_copy_new(&lost->stacks, thread, from->gregs, below,
+                     (struct wndl_bytes){from->bytes, size});
 }
 
 bool wndl_lost_keep(struct wndl_lost *lost,
     const struct wndl_lost_sample *sample, uint32_t copy)
 {
-    uint32_t room;
     if (copy == 0 || copy > WNDL_SHM_COPIES || lost->shm == NULL ||
         lost->copies == NULL ||
         atomic_load_explicit(&lost->shm->copy_states[copy - 1],
             memory_order_acquire) != WNDL_COPY_WHOLE)
         return false;
-    struct wndl_shm_copy *own = has_room(lost->shared)
-                                    ? copy_out(&lost->copies[copy - 1], &room)
-                                    : NULL;
+    struct wndl_stack_copy *stack =
+        has_room(lost->shared)
+            ? copy_out(lost, sample->thread, &lost->copies[copy - 1])
+            : NULL;
     atomic_store_explicit(&lost->shm->copy_states[copy - 1], WNDL_COPY_FREE,
         memory_order_release);
-    if (own == NULL)
-        return false;
-    append(lost, sample, own, room);
-    return true;
+    return append(lost, sample, stack);
 }
 
 bool wndl_lost_keep_stack(struct wndl_lost *lost,
@@ -301,23 +295,16 @@ bool wndl_lost_keep_stack(struct wndl_lost *lost,
     if (!can_follow(lost) || lost->in_vain >= IN_VAIN || stack.size == 0 ||
         !has_room(lost->shared))
         return false;
-    const uint32_t room =
-        (uint32_t)(offsetof(struct wndl_shm_copy, bytes) + stack.size);
-    struct wndl_shm_copy *copy = wndl_mem_zalloc(wndl_mem_libc(), room);
-    if (copy == NULL)
-        return false;
-    memcpy(copy->gregs, regs->gregs, sizeof copy->gregs);
-    memcpy(copy->bytes, stack.data, stack.size);
-    copy->size = (uint32_t)stack.size;
-    append(lost, sample, copy, room);
-    return true;
+    return append(lost, sample,
+        wndl_stack_copy_new(
+            &lost->stacks, sample->thread, regs->gregs, 0, stack));
 }
 
 /* ---- walking again */
 
 struct reading {
     const struct wndl_lost *lost;
-    const struct wndl_shm_copy *copy;
+    const struct wndl_stack_copy *stack;
     bool is_cut; /* the stack goes on above its copy */
 };
 
@@ -326,24 +313,20 @@ static bool read_copy(void *context, uint64_t address, void *to, size_t size)
 {
     enum { STACK_MOST = 8 * 1024 * 1024 };
     struct reading *r = context;
-    const struct wndl_shm_copy *copy = r->copy;
     const struct wndl_offcpu_code *code = &r->lost->subject.code;
-    const uint64_t start = copy->gregs[REG_OF_SP] - copy->below;
-    const uint64_t at = address - start;
-    if (at < copy->size && size <= copy->size - at) {
-        memcpy(to, copy->bytes + at, size);
+    const uint64_t at = address - r->stack->start;
+    if (wndl_stack_copy_read(r->stack, address, to, size))
         return true;
-    }
     const bool is_code = wndl_offcpu_code_find(code, address) < code->count;
     r->is_cut |= !is_code && at < STACK_MOST;
     return !r->lost->has_left && is_code &&
            wndl_process_read(r->lost->subject.pid, address, to, size) == size;
 }
 
-static void walk_copy(struct wndl_lost *lost, const struct wndl_shm_copy *copy,
-    struct wndl_walk *walk)
+static void walk_copy(struct wndl_lost *lost,
+    const struct wndl_stack_copy *stack, struct wndl_walk *walk)
 {
-    struct reading reading = {.lost = lost, .copy = copy};
+    struct reading reading = {.lost = lost, .stack = stack};
     const struct wndl_offcpu_code *code = &lost->subject.code;
     const struct wndl_remote remote = {
         .read = read_copy,
@@ -353,12 +336,12 @@ static void walk_copy(struct wndl_lost *lost, const struct wndl_shm_copy *copy,
         .machine = code->machine,
     };
     const struct wndl_regs regs = {
-        .ip = copy->gregs[REG_OF_IP],
-        .sp = copy->gregs[REG_OF_SP],
-        .fp = copy->gregs[REG_OF_FP],
-        .bx = copy->gregs[REG_OF_BX],
+        .ip = stack->gregs[REG_OF_IP],
+        .sp = stack->gregs[REG_OF_SP],
+        .fp = stack->gregs[REG_OF_FP],
+        .bx = stack->gregs[REG_OF_BX],
         .valid = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP | WNDL_REG_BX,
-        .gregs = copy->gregs,
+        .gregs = stack->gregs,
     };
     *walk = (struct wndl_walk){.frames = lost->shared->frames,
         .max_frames = lost->shared->max_frames,
@@ -386,7 +369,7 @@ static bool try_one(struct wndl_lost *lost, struct waiting *w, bool *waits)
 {
     struct wndl_walk walk;
     w->made = lost->shared->binaries->made;
-    walk_copy(lost, w->copy, &walk);
+    walk_copy(lost, w->stack, &walk);
     wndl_offcpu_walk_check(lost->shared->binaries, &lost->subject.code, &walk);
     const enum wndl_walk_end end = wndl_walk_sure_end(&walk);
     if (end != WNDL_END_COMPLETE && end != WNDL_END_TRUNCATED) {
@@ -398,7 +381,7 @@ static bool try_one(struct wndl_lost *lost, struct waiting *w, bool *waits)
     if (w->found == 0)
         return false;
     w->sample.end = end;
-    free_copy(lost->shared, w);
+    free_copy(lost, w);
     lost->in_vain = 0;
     return true;
 }
@@ -407,7 +390,7 @@ static bool try_one(struct wndl_lost *lost, struct waiting *w, bool *waits)
 static void give_up(struct wndl_lost *lost, struct waiting *w)
 {
     write_sample(lost, &w->sample, w->sample.node, w->sample.end);
-    free_waiting(lost->shared, w);
+    free_waiting(lost, w);
     if (++lost->in_vain >= IN_VAIN)
         ask_for_copies(lost, false);
 }
@@ -440,6 +423,8 @@ void wndl_lost_try(struct wndl_lost *lost)
             give_up(lost, w);
     }
     lost->end = link;
+    if (lost->first == NULL)
+        wndl_stack_copies_close(&lost->stacks);
 }
 
 /* ---- ended processes */
