@@ -6,7 +6,8 @@ mkdir rt cli
 cp "$(dirname "$windlass")/../rt/libwindlass-rt.so" rt/
 cat >cli/windlass <<'EOS'
 #!/bin/sh
-descriptors=$(ls -l /proc/$$/fd |
+# Those of the pipe come and go while they are listed.
+descriptors=$(ls -l /proc/$$/fd 2>/dev/null |
     sed -n 's/.* \([0-9]*\) -> \(.*\)/fd \1 \2/p')
 {
     echo "arguments $*"
