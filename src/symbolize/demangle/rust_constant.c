@@ -85,7 +85,10 @@ static void read_char(struct wndl_rust *r)
     wndl_rust_text(r, "'");
 }
 
-/* The next character of UTF-8 whose bytes are pairs of hexadecimal digits. */
+/*
+ * The next character of UTF-8 whose bytes are pairs of hexadecimal digits;
+ * UINT32_MAX if it is none, after which there is no next one.
+ */
 static uint32_t next_character(const uint8_t **at, const uint8_t *end)
 {
     static const uint8_t starts[] = {0, 0xc0, 0xe0, 0xf0};
@@ -117,8 +120,11 @@ static void read_string(struct wndl_rust *r)
     if (r->failed)
         return;
     wndl_rust_text(r, "\"");
-    while (at < end && !r->failed)
-        put_escaped(r, next_character(&at, end), '"');
+    while (at < end && !r->failed) {
+        const uint32_t c = next_character(&at, end);
+        r->failed |= c == UINT32_MAX;
+        put_escaped(r, c, '"');
+    }
     wndl_rust_text(r, "\"");
 }
 

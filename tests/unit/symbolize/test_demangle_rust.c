@@ -57,6 +57,9 @@ static const char *const names[][2] = {
     {"_RIC1fKo80000000000000000_Ky7b_E", "f::<0x80000000000000000, 123>"},
     {"_RIC1fKRe6122e2889e09_Ke61_E", "f::<\"a\\\"∞\\t\", {*\"a\"}>"},
     {"_RIC1fKRee2_E", NULL}, /* cut UTF-8 */
+    {"_RMIC1fKRe61_Eu", "<()>"},
+    {"_RMIC1fKRe6_Eu", NULL}, /* the same in what is left out */
+    {"_RMIC1fKRe616_Eu", NULL},
     {"_RIC1fKRAj1_j2_EKTj1_EKQj1_E", "f::<{&[1, 2]}, {(1,)}, {&mut 1}>"},
     {"_RIC1fKVNtC1m1SS1xj1_1yb0_EKVNtB7_1TTj1_EKVNtB7_1AUE",
         "f::<{m::S { x: 1, y: false }}, {m::T(1)}, {m::A}>"},
