@@ -252,9 +252,11 @@ static struct wndl_cxx_node *read_folded(struct wndl_cxx *p)
 static struct wndl_cxx_node *read_fold(struct wndl_cxx *p)
 {
     uint8_t form = wndl_cxx_look(p, 1);
+    if (form == 0 || strchr("lrLR", form) == NULL)
+        return NULL;
     p->at += 2;
     const struct wndl_cxx_operator *known = wndl_cxx_find_operator(p);
-    if (form == 0 || strchr("lrLR", form) == NULL || known == NULL)
+    if (known == NULL)
         return NULL;
     p->at += 2;
     const char *between = spaced(p, known->text);

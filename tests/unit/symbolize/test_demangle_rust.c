@@ -79,9 +79,9 @@ static const char *const names[][2] = {
 static bool read_name(const char *name, size_t size, struct wndl_buf *text)
 {
     uint8_t *copy = test_malloc(size + 1); /* for the sanitizers */
-    memcpy(copy, name, size);
+    memcpy(copy + 1, name, size);
     bool is_read =
-        wndl_rust_demangle((struct wndl_bytes){copy, size}, MOST, text);
+        wndl_rust_demangle((struct wndl_bytes){copy + 1, size}, MOST, text);
     test_free(copy);
     return is_read;
 }
