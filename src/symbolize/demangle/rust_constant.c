@@ -21,7 +21,10 @@ static struct wndl_bytes read_digits(struct wndl_rust *r, uint64_t *value)
     *value = 0;
     while (!r->failed && !wndl_rust_take(r, '_')) {
         int nibble = nibble_of(wndl_rust_next(r));
-        r->failed |= nibble < 0;
+        if (nibble < 0) {
+            r->failed = true;
+            return digits;
+        }
         *value = *value << 4 | (unsigned)nibble;
         digits.size++;
     }
