@@ -195,6 +195,27 @@ static void a_missed_end_is_seen_wherever_the_block_is(void **state)
     assert_int_equal(count_blocks(), 0);
 }
 
+/* A copy of the process would lack a part that was there before. */
+static void visits_of_a_settled_table_move_nothing(void **state)
+{
+    enum { SHARDS = WNDL_RT_SHARDS, STEP = 40 };
+    (void)state;
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        const struct wndl_rt_entry *before[SHARDS];
+        check_put(i, false);
+        if (i % STEP != 0)
+            continue;
+        wndl_rt_blocks_settle();
+        for (unsigned k = 0; k < SHARDS; k++)
+            before[k] = wndl_rt_shards[k].entries;
+        assert_int_equal(count_blocks(), i + 1);
+        for (unsigned k = 0; k < SHARDS; k++)
+            assert_ptr_equal(wndl_rt_shards[k].entries, before[k]);
+    }
+    for (unsigned i = 0; i < BLOCKS; i++)
+        check_take(i, true);
+}
+
 static void marks_are_taken_back(void **state)
 {
     (void)state;
@@ -454,6 +475,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_put_is_taken_once),
         cmocka_unit_test(a_held_block_can_be_changed),
+        ALONE(visits_of_a_settled_table_move_nothing),
         cmocka_unit_test(marks_are_taken_back),
         cmocka_unit_test(threads_do_not_lose_each_others_blocks),
         ALONE(who_is_alone_takes_what_was_put_once),

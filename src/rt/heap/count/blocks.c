@@ -213,6 +213,12 @@ void wndl_rt_blocks_allow_owner(uint32_t after)
     wndl_rt_owner_allow(after);
 }
 
+void wndl_rt_blocks_settle(void)
+{
+    if (atomic_load(&wndl_rt_has_young))
+        (void)end_youth();
+}
+
 void wndl_rt_blocks_forbid_owner(void)
 {
     wndl_rt_owner_forbid();

@@ -94,6 +94,12 @@ void wndl_rt_blocks_each(
 void wndl_rt_blocks_gather(void);
 
 /*
+ * Brings the table to rest: a visit that follows, also in a copy of the
+ * process, moves no memory of it, as long as no block is put.
+ */
+void wndl_rt_blocks_settle(void);
+
+/*
  * Called around fork(), so that the child's table is consistent. The child has
  * no other thread that could hold a shard.
  */

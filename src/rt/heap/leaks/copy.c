@@ -180,10 +180,13 @@ static _Noreturn void be_copy(const struct copied *c)
     wndl_rt_child_exit(0);
 }
 
-static long fork_holding_blocks(void)
+/* Which pages there are is asked when the table of blocks moves no more. */
+static long fork_holding_blocks(struct wndl_rt_areas *areas)
 {
     wndl_rt_blocks_hold_all();
-    const long copy = wndl_rt_child_fork_alone();
+    const long copy = wndl_rt_areas_look_at_pages(areas, MAP_SHARED)
+                          ? wndl_rt_child_fork_alone()
+                          : -1;
     wndl_rt_blocks_leave_all();
     return copy;
 }
@@ -197,9 +200,7 @@ bool wndl_rt_copy_search(
 {
     struct wndl_rt_areas *areas = s->areas;
     wndl_rt_own_pages_begin_copy(&areas->own);
-    const long copy = wndl_rt_areas_look_at_pages(areas, MAP_SHARED)
-                          ? fork_holding_blocks()
-                          : -1;
+    const long copy = fork_holding_blocks(areas);
     if (copy == 0)
         be_copy(&(struct copied){areas, search, context});
     wndl_rt_own_pages_end_copy(&areas->own);
@@ -238,9 +239,7 @@ bool wndl_rt_copy_leave(
     struct wndl_rt_areas *areas, void (*search)(void *context), void *context)
 {
     wndl_rt_own_pages_begin_copy(&areas->own);
-    const long copy = wndl_rt_areas_look_at_pages(areas, MAP_SHARED)
-                          ? fork_holding_blocks()
-                          : -1;
+    const long copy = fork_holding_blocks(areas);
     if (copy == 0)
         be_copy(&(struct copied){areas, search, context});
     wndl_rt_own_pages_end_copy(&areas->own);

@@ -233,6 +233,7 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
     if (wanted->asks_threads)
         s.areas.thread_count = wndl_rt_registers_ask(s.registers);
     wndl_rt_own_pages_begin(&s.areas.own);
+    wndl_rt_blocks_settle();
     bool known = can_read(&s) && wndl_rt_areas_list(&s.areas);
     const bool is_left =
         known && wanted->leaks == NULL && wanted->scan != NULL && scan_copy(&s);
