@@ -30,8 +30,8 @@
 enum {
     SHORTEST = 1000000, /* between ticks; more often is useless */
     SOME_FAULTS = 2000000,
-    MUCH = 30000000, /* ns; no call makes that: a fault, or a virtual machine's
-                      * processor that stood still */
+    MUCH = 30000000, /* ns; faults make that, or a virtual machine's processor
+                      * that stood still */
     PROMPT = 100000, /* ns; a later first signal found the thread waiting */
     FAULT_AT_MOST = 8000, /* ns of a fault for a page that exists or is made
                            * anew */
